@@ -62,13 +62,15 @@ def as_keras_3(
 def _unconverted(model: Stored, conversions: Sequence[Conversion]) -> AsKeras3:
     """Return what Keras 3 computes with the model as Keras 2 wrote it; `conversions` are what would be changed."""
     from unnest.core.keras3.unconverted_h5 import (  # a part of what writes Keras 3's
-        altered,
-        is_opened,
+        altered_predictions,
+        is_opened_unconverted,
     )
 
-    if not is_opened(model, conversions):
+    if not is_opened_unconverted(model, conversions):
         return AsKeras3()
-    names = tuple(f"{what} ({listed(layers)})" for what, layers in altered(conversions).items())
+    names = tuple(
+        f"{what} ({listed(layers)})" for what, layers in altered_predictions(conversions).items()
+    )
     return AsKeras3(opens=True, altered=names, compile_false=model.training is not None)
 
 

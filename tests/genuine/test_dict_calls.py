@@ -128,7 +128,7 @@ def test_an_output_with_exchanged_inputs_is_not_published(
         first, second, *others = config["input_layers"]
         return {**model, "config": {**config, "input_layers": [second, first, *others]}}
 
-    monkeypatch.setattr(template_extraction, "in_place", exchanged)
+    monkeypatch.setattr(template_extraction, "with_first_tower_in_place", exchanged)
     result = unnest.fix(path)
     assert (result.action, result.error and result.error.code) == ("failed", "internal")
     assert [each.name for each in tmp_path.iterdir()] == ["m.h5"]

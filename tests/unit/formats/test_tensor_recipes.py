@@ -79,7 +79,9 @@ def test_equal_computations_are_equal_handles() -> None:
         )
         == 4
     )
-    assert derived_weights.stored(derived_weights.added(K, derived_weights.scaled(K, 2.0))) == [
+    assert derived_weights.stored_operands(
+        derived_weights.added(K, derived_weights.scaled(K, 2.0))
+    ) == [
         K,
         K,
     ]

@@ -17,7 +17,7 @@ from unnest.core.model import Json, Ref
 ONE_TENSOR = "is called with one tensor, where it takes a list of them: no Keras loads it"
 
 
-def arguments_of(
+def keras_3_arguments(
     layer: NewLayer, given: LayerArguments, context: Context
 ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
     """Return a call's positional and named arguments as Keras 3's class takes them. Raises CannotConvert."""
@@ -40,7 +40,7 @@ def arguments_of(
                 layer.name, layer.class_name, "constants of a cell have no counterpart in Keras 3"
             )
         context.note("initial-state", layer.name)
-        kwargs["initial_state"] = _by_cell(layer, args[0][1:], context)
+        kwargs["initial_state"] = _states_by_cell(layer, args[0][1:], context)
         args[0] = args[0][0]
     for key in ("mask", "training", "initial_state", "constants", "attention_mask"):
         value = kwargs.get(key, ...)
@@ -49,7 +49,9 @@ def arguments_of(
     return tuple(args), kwargs
 
 
-def _by_cell(layer: NewLayer, states: Sequence[NodeTree], context: Context) -> list[NodeTree]:
+def _states_by_cell(
+    layer: NewLayer, states: Sequence[NodeTree], context: Context
+) -> list[NodeTree]:
     """Return the states of a layer over several cells grouped by cell; stored as one list. Raises CannotConvert.
 
     (Source: Keras 2.1.6 and 2.2.4, keras/layers/recurrent.py: StackedRNNCells, which had them last cell first once.)
@@ -75,7 +77,7 @@ def is_ref(value: Json, graph: Graph) -> bool:
     return tensor_refs.is_ref(value, graph.layers)
 
 
-def ref(value: Sequence[Json], graph: Graph) -> Ref:
+def graph_tensor(value: Sequence[Json], graph: Graph) -> Ref:
     """Return the tensor that a stored reference names."""
     name, number, tensor = str(value[0]), value[1], value[2]
     assert isinstance(number, int)
@@ -83,7 +85,7 @@ def ref(value: Sequence[Json], graph: Graph) -> Ref:
     return Ref(name, number - graph.layers[name].first, tensor)
 
 
-def parsed(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str, Json]]:
+def parse_call(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict[str, Json]]:
     """Return the positional and named arguments of a call that was stored before Keras 3.
 
     The named ones stand behind the (first) tensor; a first argument that is no tensor is `_CONSTANT_VALUE`.

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core import json_tree
-from unnest.core.keras3.config_values import built_in, class_and_config, plain
+from unnest.core.keras3.config_values import class_and_config, keras_object, plain_json
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layer_mask_behaviour import BY_ALL
-from unnest.core.keras3.optimizer_slots import is_fresh, state
-from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer
+from unnest.core.keras3.optimizer_slots import convert_state, is_fresh
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, convert_optimizer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer
 from unnest.core.model import Json, JsonObject, Stored, Tensor
@@ -85,9 +85,11 @@ METRIC_OBJECTS = frozenset({
 })  # fmt: skip
 
 
-def with_training(stored: Stored, model: NewLayer, result: Stored, context: Context) -> Stored:
+def with_compile_settings(
+    stored: Stored, model: NewLayer, result: Stored, context: Context
+) -> Stored:
     """Return `result` with the compile settings and optimizer state of `stored`."""
-    settings = plain(stored.training)
+    settings = plain_json(stored.training)
     if not isinstance(settings, Mapping) or stored.contents != "model":
         return result
     given = settings.get("optimizer_config") or settings.get("optimizer")
@@ -98,8 +100,8 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
         [*context.notes.findings],
     )
     try:
-        known = optimizer(given, context)
-        compiled = _compiled(settings, known, _outputs(model), context)
+        known = convert_optimizer(given, context)
+        compiled = _compile_config(settings, known, _outputs(model), context)
     except NoCounterpart as why:
         context.notes.applied, context.notes.findings = (
             noted,
@@ -114,7 +116,9 @@ def with_training(stored: Stored, model: NewLayer, result: Stored, context: Cont
             context.notes.findings.append(Code.STATE_NOT_STORED())
         return new
     try:
-        tensors = state(stored.optimizer, known, list(_trained(model)), _places(stored), context)
+        tensors = convert_state(
+            stored.optimizer, known, list(_trained(model)), _places(stored), context
+        )
     except NoCounterpart as why:
         fresh = is_fresh(stored.optimizer)
         context.notes.findings.append(
@@ -142,7 +146,7 @@ def _outputs(model: NewLayer) -> list[str]:
     return [model.name]
 
 
-def _compiled(
+def _compile_config(
     settings: JsonObject, known: KnownOptimizer, outputs: Sequence[str], context: Context
 ) -> JsonObject:
     """Return Keras 3's compile_config. Raises NoCounterpart for a loss that it lacks."""
@@ -252,7 +256,7 @@ def _loss(value: Json, context: Context) -> Json:
         reduction = str(reduction).lower() if reduction is not None else "none"
         kept = {k: v for k, v in config.items() if k in (*LOSS_CLASSES[kind], "name")}
         if reduction in REDUCTIONS and not set(config) - {*kept, "reduction", "fn", "dtype"}:
-            return built_in("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
+            return keras_object("keras.losses", kind, {**kept, "reduction": REDUCTIONS[reduction]})
     if kind.strip("_<>") in ("", "lambda"):
         raise NoCounterpart("the loss is a function without a name (a lambda)")
     raise NoCounterpart(f"Keras 3 has no loss {kind!r}")
@@ -303,10 +307,10 @@ def _metric(value: Json, context: Context) -> Json:
         return kind
     if kind in METRIC_CLASSES and not config:
         context.note("loss-or-metric-name", kind)
-        return built_in("keras.metrics", METRIC_CLASSES[kind], {"name": kind})
+        return keras_object("keras.metrics", METRIC_CLASSES[kind], {"name": kind})
     kept_config = {k: v for k, v in config.items() if k in METRIC_ARGUMENTS}
     if kind in METRIC_OBJECTS and set(config) <= {*kept_config, "fn", "dynamic", "trainable"}:
-        return built_in("keras.metrics", kind, kept_config)
+        return keras_object("keras.metrics", kind, kept_config)
     context.notes.findings.append(
         Code.COMPILE_PART(what=f"the metric {kind!r}", why="Keras 3 does not have it")
     )

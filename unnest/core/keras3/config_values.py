@@ -50,7 +50,7 @@ KERAS_1_RULE_ARGUMENTS = {"m": "max_value", "low": "min_value", "high": "max_val
 GONE_RULES = frozenset({"RadialConstraint", "radial_constraint", "EigenvalueRegularizer"})
 
 
-def plain(value: Json) -> Json:
+def plain_json(value: Json) -> Json:
     """Return the value without the wrappers in which writers store NumPy arrays, tuples and shapes."""
     return json_tree.transform(
         value, _undressed, into=lambda part: part.get("class_name") != "__numpy__"
@@ -86,7 +86,7 @@ def class_and_config(value: Json) -> tuple[str, JsonObject]:
     return kind, config if isinstance(config, Mapping) else {}
 
 
-def built_in(module: str, kind: str, config: JsonObject) -> JsonObject:
+def keras_object(module: str, kind: str, config: JsonObject) -> JsonObject:
     """Return the JSON of an object of Keras 3's own."""
     return {"module": module, "class_name": kind, "config": config, "registered_name": None}
 
@@ -103,20 +103,22 @@ def initializer(value: Json, layer_name: str, context: Context) -> Json:
     kept = {k: v for k, v in config.items() if k in INITIALIZERS[kind]}
     if "maxval" in kept and kept["maxval"] is None:
         kept["maxval"] = 1  # (Source: TensorFlow 1.8, random_uniform of what is no integer.)
-    return built_in("keras.initializers", kind, kept)
+    return keras_object("keras.initializers", kind, kept)
 
 
 def regularizer(value: Json, layer_name: str, context: Context) -> Json:
     """Convert a regularizer; a custom one is kept, for the loader to be given."""
-    return _rule(value, "keras.regularizers", REGULARIZERS, layer_name, context)
+    return _regularizer_or_constraint(
+        value, "keras.regularizers", REGULARIZERS, layer_name, context
+    )
 
 
 def constraint(value: Json, layer_name: str, context: Context) -> Json:
     """Convert a constraint; a custom one is kept, for the loader to be given."""
-    return _rule(value, "keras.constraints", CONSTRAINTS, layer_name, context)
+    return _regularizer_or_constraint(value, "keras.constraints", CONSTRAINTS, layer_name, context)
 
 
-def _rule(
+def _regularizer_or_constraint(
     value: Json,
     module: str,
     known: Mapping[str, tuple[str, ...]],
@@ -141,11 +143,11 @@ def _rule(
         raise refused(layer_name, kind, "Keras 3 has no such constraint or regularizer")
     if ours is None:
         context.notes.custom[without_package(kind)] = f"{role} of {layer_name!r}"
-        return function(kind) if _is_function(value) else custom(kind, config)
+        return custom_function(kind) if _is_function(value) else custom_object(kind, config)
     extra = set(config) - set(known[ours])
     if extra:
         raise refused(layer_name, ours, f"its argument {min(extra)!r} is not known")
-    return built_in(module, ours, config)
+    return keras_object(module, ours, config)
 
 
 def without_package(name: str) -> str:
@@ -153,7 +155,7 @@ def without_package(name: str) -> str:
     return re.sub(r"^.*>(?=.)", "", name)
 
 
-def custom(kind: str, config: JsonObject) -> JsonObject:
+def custom_object(kind: str, config: JsonObject) -> JsonObject:
     """Return the JSON of a custom object, which is found by its registered name or in custom_objects."""
     return {
         "module": None,
@@ -163,7 +165,7 @@ def custom(kind: str, config: JsonObject) -> JsonObject:
     }
 
 
-def function(name: str) -> JsonObject:
+def custom_function(name: str) -> JsonObject:
     """Return the JSON of a custom function, which is found in custom_objects alone, by any name."""
     return {"module": None, "class_name": "function", "config": name, "registered_name": name}
 

@@ -58,7 +58,7 @@ DROPPED_IF: dict[str, Test] = {
 }  # fmt: skip
 
 
-def written(old: OldLayer) -> dict[str, Json]:
+def converted_arguments(old: OldLayer) -> dict[str, Json]:
     """Return the arguments for Keras 3's class of that name. Raises CannotConvert for one that it does not take."""
     kind, config, context = old.kind, old.config, old.context
     record = layer_record(kind)

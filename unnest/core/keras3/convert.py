@@ -13,8 +13,8 @@ from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras3 import compile_settings
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
 from unnest.core.keras3.keras1_arguments import DATA_FORMAT_BY_ORDERING
-from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.model_conversion import converted
+from unnest.core.keras3.layers.dispatch import convert_layer
+from unnest.core.keras3.model_conversion import convert_graph
 from unnest.core.keras3.output_checks import check_output
 from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.model import Group, Json, JsonObject, Stored
@@ -85,12 +85,12 @@ def convert(stored: Stored) -> Converted:
 
 def _context_of(stored: Stored, architecture: JsonObject) -> Context:
     """Return the facts on writer and model, before any layer is converted."""
-    formats = Counter(_formats(architecture))
+    formats = Counter(_data_formats(architecture))
     return replace(
         Context.of_writer(stored, architecture),
         data_format=formats.most_common(1)[0][0] if formats else "channels_last",
         is_format_told=bool(formats),
-        layer_converter=converted_layer,
+        layer_converter=convert_layer,
     )
 
 
@@ -106,13 +106,18 @@ def _converted(stored: Stored, architecture: JsonObject, context: Context) -> St
         context.note("functional-subclass", model_name(architecture), kind)
         context.notes.findings.append(Code.FUNCTIONAL_SUBCLASS(what=kind))
     shares = {g.name: g.tensors for g in _by_layer(stored, architecture)}
-    model = converted(graph, shares, context)
+    model = convert_graph(graph, shares, context)
     _check_input_shape(model)
-    result = stored._replace(architecture=_top(model), groups=_groups(model) if stored.groups else (), training=None,
-        optimizer=None, keras_version=KERAS_3, backend=None,
-    )  # fmt: skip
+    result = stored._replace(
+        architecture=_architecture(model),
+        groups=_groups(model) if stored.groups else (),
+        training=None,
+        optimizer=None,
+        keras_version=KERAS_3,
+        backend=None,
+    )
     check_output(result)
-    return compile_settings.with_training(stored, model, result, context)
+    return compile_settings.with_compile_settings(stored, model, result, context)
 
 
 def _check_input_shape(model: NewLayer) -> None:
@@ -144,7 +149,7 @@ def _by_layer(stored: Stored, architecture: JsonObject) -> Sequence[Group]:
     return stored.groups
 
 
-def _top(model: NewLayer) -> JsonObject:
+def _architecture(model: NewLayer) -> JsonObject:
     return (
         {**model.entry, "build_config": {"input_shape": None}}
         if model.class_name == FUNCTIONAL
@@ -167,7 +172,7 @@ def _name(entry: JsonObject) -> str:
     return str(config["name"])
 
 
-def _formats(value: Json) -> Iterator[str]:
+def _data_formats(value: Json) -> Iterator[str]:
     """Return the orders of axes in the layers that store one; Keras 1's ZeroPadding and UpSampling do not."""
     for part in json_tree.objects(value):
         of_keras_1 = DATA_FORMAT_BY_ORDERING.get(str(part.get("dim_ordering")))

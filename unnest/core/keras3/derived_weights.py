@@ -78,21 +78,21 @@ def cast(tensor: Tensor, dtype: str) -> Tensor:
     )
 
 
-def repeated(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
+def with_step_applied(recipe: Recipe, of: Sequence[Tensor], shape: tuple[int, ...]) -> Tensor:
     """Return a recipe's step applied to other tensors of the same shapes."""
     return _derived(recipe.step, tuple(of), shape, *recipe.arguments)
 
 
-def stored(tensor: Tensor) -> list[Tensor]:
+def stored_operands(tensor: Tensor) -> list[Tensor]:
     """Return the stored tensors that a handle is computed from; the handle itself if it is copied."""
     if tensor.recipe is None:
         return [tensor]
-    return [leaf for operand in tensor.recipe.of for leaf in stored(operand)]
+    return [leaf for operand in tensor.recipe.of for leaf in stored_operands(operand)]
 
 
 def stored_refs(tensors: Iterable[Tensor]) -> frozenset[str]:
     """Return the refs of all stored tensors that these are, or are computed from."""
-    return frozenset(leaf.ref for tensor in tensors for leaf in stored(tensor))
+    return frozenset(leaf.ref for tensor in tensors for leaf in stored_operands(tensor))
 
 
 def _derived(

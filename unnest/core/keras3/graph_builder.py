@@ -32,7 +32,7 @@ from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.ops.registry import BY_LAYER_CLASS
 from unnest.core.ops.shape_arithmetic import Sized
 
-SIZE = "Shape"
+SHAPE_OR_NUMBER = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
 
 
@@ -226,7 +226,7 @@ class Builder:
         `structures` are those of its inputs and outputs, where they are no lists: mappings, or nested.
         """
         names = self.ordered(inputs, outputs)
-        for size in (n for n in names if self.entries[n].entry["class_name"] == SIZE):
+        for size in (n for n in names if self.entries[n].entry["class_name"] == SHAPE_OR_NUMBER):
             raise refused(
                 size,
                 "TensorFlow operation",
@@ -240,7 +240,7 @@ class Builder:
             "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, ranks, structures[0]),
             "output_layers": self._ends(outputs, ranks, structures[1]),
         }  # fmt: skip
-        weights = tuple(w for n in names for w in owned(n, self.entries[n].weights))
+        weights = tuple(w for n in names for w in with_owner(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
 
     def _reads(self, at: CallId) -> list[Ref]:
@@ -313,7 +313,7 @@ def _packed(structure: Json, ends: Iterator[Json]) -> Json:
     return [_packed(part, ends) for part in structure]
 
 
-def owned(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
+def with_owner(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
     """Return a layer's weights as weights of the model that contains it."""
     return [w._replace(owner=(name, *w.owner)) for w in weights]
 
@@ -358,14 +358,17 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
 
 
 #: What Keras 3 calls the operations that it puts into a graph to compute masks: no layer may be called so.
-MASKING = r"(concatenate|any|all|expand_dims|not_equal|equal|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
+MASK_OPERATION_NAMES = (
+    r"(concatenate|any|all|expand_dims|not_equal|equal"
+    r"|logical_(and|or)|ones_like|broadcast_to|cast|where)(_\d+)?"
+)
 
 
-def today_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
+def keras_3_names(layers: Mapping[str, Layer], context: Context) -> dict[str, str]:
     """Layer -> its name in Keras 3, which refuses slashes and the names of its own operations."""
 
     def is_masking(name: str) -> bool:
-        return context.masks and re.fullmatch(MASKING, name) is not None
+        return context.masks and re.fullmatch(MASK_OPERATION_NAMES, name) is not None
 
     taken = {name: "/" in name or is_masking(name) for name in layers}
     names: dict[str, str] = {name: name for name in layers if not taken[name]}

@@ -32,7 +32,7 @@ def is_keras_1(config: JsonObject, context: Context) -> bool:
     )
 
 
-def translated(
+def renamed_class_and_arguments(
     kind: str, config: JsonObject, name: str, context: Context
 ) -> tuple[str, JsonObject]:
     """Return class and config by the names of Keras 2. Raises CannotConvert."""

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context, refused
-from unnest.core.keras3.graph_builder import Builder, today_names
+from unnest.core.keras3.graph_builder import Builder, keras_3_names
 from unnest.core.keras3.replacements import LayerCall, NewLayer, Shares
-from unnest.core.keras3.sequential import chained, place_piece
+from unnest.core.keras3.sequential import place_chain, place_piece
 
 ConvertGraph: TypeAlias = Callable[[Graph, Shares, Context], NewLayer]
 
@@ -26,7 +26,7 @@ def merged_branches(
     """
     merge, *rest = graph.layers.values()
     branches = _branches(merge, shares, context, converted)
-    names = today_names(graph.layers, context)
+    names = keras_3_names(graph.layers, context)
     context.note("sequential-graph", graph.name)
     builder = Builder(reserved={*names.values(), *(b.name for b in branches)})
     inputs, tensors = [], []
@@ -41,7 +41,7 @@ def merged_branches(
         context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ()))
         for layer in rest
     ]
-    tensor = chained(builder, tensor, pieces, [names[layer.name] for layer in rest])
+    tensor = place_chain(builder, tensor, pieces, [names[layer.name] for layer in rest])
     if graph.outputs:
         context.graph.output_names[graph.outputs[0].layer] = tensor.layer
     return builder.model(graph.name, inputs, [tensor], {"trainable": True})

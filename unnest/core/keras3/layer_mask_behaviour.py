@@ -48,7 +48,7 @@ def bare_name(kind: str) -> str:
     return re.sub(r"V[12]$", "", kind)
 
 
-def passes(kind: str, config: JsonObject, context: Context) -> bool:
+def passes_mask(kind: str, config: JsonObject, context: Context) -> bool:
     """Return True if the mask of a layer's input was that of its output."""
     if layer_record(kind).mask is MaskUse.HEEDS:
         return gives_sequences(config)
@@ -63,7 +63,7 @@ def all_pass(model: JsonObject, context: Context) -> bool:
     entries = [e for e in layers if isinstance(e, Mapping)] if isinstance(layers, Sequence) else []
     return bool(entries) and all(
         e.get("class_name") == "InputLayer"
-        or passes(str(e.get("class_name")), settings(e), context)
+        or passes_mask(str(e.get("class_name")), settings(e), context)
         for e in entries
     )
 
@@ -74,10 +74,10 @@ def makes_mask(entry: JsonObject, context: Context) -> bool:
 
 
 def _model_makes_mask(model: JsonObject, context: Context) -> bool:
-    return gives_mask(model, context, is_masked=False)
+    return model_gives_mask(model, context, is_masked=False)
 
 
-def gives_mask(model: JsonObject, context: Context, *, is_masked: bool) -> bool:
+def model_gives_mask(model: JsonObject, context: Context, *, is_masked: bool) -> bool:
     """Return True if the first output of a model has a mask; `is_masked`: its inputs have one."""
     graph = read(model)
     has_mask = {at: given for at, _, _, given in masked_calls(graph, context, is_masked=is_masked)}
@@ -97,7 +97,7 @@ def masked_calls(
     if graph.sequential:
         for name, layer in graph.layers.items():
             hands_on = is_masked and (
-                is_input(layer.stored) or passes(layer.class_name, layer.settings, context)
+                is_input(layer.stored) or passes_mask(layer.class_name, layer.settings, context)
             )
             came_in, is_masked = is_masked, hands_on or masks_itself(layer.stored, context)
             yield CallId(name, 0), layer, came_in, is_masked
@@ -111,7 +111,7 @@ def masked_calls(
         elif layer_record(layer.class_name).mask is MaskUse.MERGES:
             hands_on = any(are_masked)
         else:
-            hands_on = are_masked[:1] == [True] and passes(
+            hands_on = are_masked[:1] == [True] and passes_mask(
                 layer.class_name, layer.settings, context
             )
         has_mask[at] = hands_on or masks_itself(layer.stored, context)
@@ -121,13 +121,13 @@ def masked_calls(
 def masks_itself(entry: JsonObject, context: Context) -> bool:
     """Return True if a layer's output has a mask whatever goes in."""
     if entry.get("class_name") == "TimeDistributed":
-        held, _ = distributed(entry)
-        return asks_each_step(context) and held is not entry and masks_itself(held, context)
+        held, _ = layer_at_each_step(entry)
+        return gives_masks_to_steps(context) and held is not entry and masks_itself(held, context)
     is_masking = entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
     return is_masking or makes_mask(entry, context)
 
 
-def distributed(entry: JsonObject) -> tuple[JsonObject, int]:
+def layer_at_each_step(entry: JsonObject) -> tuple[JsonObject, int]:
     """Return the layer that a TimeDistributed applies at each step, and how many TimeDistributed hold it."""
     depth = 0
     while entry.get("class_name") == "TimeDistributed":
@@ -138,7 +138,7 @@ def distributed(entry: JsonObject) -> tuple[JsonObject, int]:
     return entry, depth
 
 
-def asks_each_step(context: Context) -> bool:
+def gives_masks_to_steps(context: Context) -> bool:
     """Return True if a TimeDistributed gave the layer in it the mask of each step, and asked it for one.
 
     (Source: layers/wrappers.py of Keras 2.1.6, which has none of it, 2.2.0 to 2.3.1, and TensorFlow 2.0 to 2.15.)
@@ -159,7 +159,7 @@ def is_batch_reshaped(held: JsonObject, context: Context) -> bool:
 
 def heeds_mask(entry: JsonObject) -> bool:
     """Return True if a layer, or one that it holds at each step or as a model, may compute otherwise with a mask."""
-    held, _ = distributed(entry)
+    held, _ = layer_at_each_step(entry)
     if is_model(held):
         layers = read(held).layers.values()
         return any(heeds_mask(layer.stored) for layer in layers if not is_input(layer.stored))
@@ -175,8 +175,8 @@ def drops_steps_mask(held: JsonObject, context: Context) -> bool | None:
             is_input(layer.stored) or layer.is_model or is_known(layer.class_name)
             for layer in read(held).layers.values()
         )
-        return not gives_mask(held, context, is_masked=True) if are_known else None
-    return not passes(kind, settings(held), context) if is_known(kind) else None
+        return not model_gives_mask(held, context, is_masked=True) if are_known else None
+    return not passes_mask(kind, settings(held), context) if is_known(kind) else None
 
 
 def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
@@ -204,7 +204,7 @@ def is_ambiguous(kind: str, context: Context) -> bool:
 BY_ALL = "it was divided by the number of all steps, and is by that of the unmasked ones in Keras 3"
 
 
-def note_end(name: str, context: Context, *, today: bool = True) -> None:
+def note_masked_output(name: str, context: Context, *, today: bool = True) -> None:
     """Note that this output's loss saw a mask; `today`: whether it sees the same one in Keras 3.
 
     (Source: a step of each, recorded by its stack. The masked loss was divided by the number of all steps in

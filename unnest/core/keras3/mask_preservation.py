@@ -20,22 +20,26 @@ from unnest.core.keras3.layer_mask_behaviour import (
     NESTED_MODELS,
     NOT_TOLD,
     all_pass,
-    asks_each_step,
-    distributed,
     drops_mask,
     drops_steps_mask,
+    gives_masks_to_steps,
     heeds_mask,
     is_ambiguous,
     is_batch_reshaped,
     is_known,
+    layer_at_each_step,
     makes_mask,
     masks_itself,
     may_pass_unknown_mask,
-    note_end,
+    note_masked_output,
     note_normalization,
-    passes,
+    passes_mask,
 )
-from unnest.core.keras3.masked_steps import check_masked_steps, repeated_last, repeats_last
+from unnest.core.keras3.masked_steps import (
+    check_masked_steps,
+    last_output_refusal,
+    repeats_last_output,
+)
 from unnest.core.keras3.replacements import (
     Expansion,
     GraphTensor,
@@ -52,7 +56,7 @@ from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 
-class Mask(NamedTuple):
+class OldMask(NamedTuple):
     """The mask that a tensor had. `tree` computes it, None where that is not known or there was none.
 
     `sources` identifies it: the tensors that it is computed from, with the value that is masked where that is
@@ -68,11 +72,11 @@ class Mask(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Masks:
+class OldMasks:
     """The masks of one graph's tensors, in the order in which its calls are placed."""
 
     context: Context
-    of: dict[GraphTensor, Mask] = field(default_factory=dict)
+    of: dict[GraphTensor, OldMask] = field(default_factory=dict)
     #: A name like that one which nothing has, nor gets.
     reserve: Callable[[str], str] = str
 
@@ -129,7 +133,7 @@ class Masks:
             )
         return args, kwargs
 
-    def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[Mask]) -> NodeTree:
+    def _as_argument(self, kind: str, layer: NewLayer, masks: Sequence[OldMask]) -> NodeTree:
         """Return the old mask for a layer that takes one as an argument. Raises CannotConvert."""
         if len(masks) != 1 or masks[0].tree is None:
             raise _cannot_be_given(layer.name, kind)
@@ -142,7 +146,7 @@ class Masks:
         (Source: Keras 2.9 and 2.10, multi_head_attention.py; TensorFlow 2.3 and 2.5, advanced_activations.py.)
         """
         if kind == "TimeDistributed":
-            held, _ = distributed(layer.entry)
+            held, _ = layer_at_each_step(layer.entry)
             return heeds_mask(layer.entry) and not self._asks_each_step(held, call)
         if kind != "Softmax" or not is_ambiguous(kind, self.context):
             return kind == "MultiHeadAttention" and drops_mask(kind, {}, self.context)
@@ -192,7 +196,7 @@ class Masks:
 
     # What comes out of a call
 
-    def behind(self, kind: str, config: JsonObject, call: LayerArguments) -> Mask | None:
+    def behind(self, kind: str, config: JsonObject, call: LayerArguments) -> OldMask | None:
         """Return the mask of the first output of an old layer, None if it had none."""
         tensors = call.tensors
         if kind == "TimeDistributed" and tensors:
@@ -202,24 +206,24 @@ class Masks:
         present = [m for m in masks if m is not None]
         if computed is not None or not present:
             is_made = tensors and makes_mask({"class_name": kind, "config": config}, self.context)
-            return computed or (Mask() if is_made else None)
+            return computed or (OldMask() if is_made else None)
         if layer_record(kind).mask is MaskUse.MERGES:
             return _merged(kind, config, masks, present)
         if may_pass_unknown_mask(kind, config):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
-            return Mask(
+            return OldMask(
                 None, present[0].sources, sure=is_sure
             )  # it sees today what it saw: see `call_with_masks`
-        return self._passed(kind, masks[0]) if passes(kind, config, self.context) else None
+        return self._passed(kind, masks[0]) if passes_mask(kind, config, self.context) else None
 
-    def note(self, mask: Mask | None, made: Sequence[NodeTree], *, today: bool = True) -> None:
+    def note(self, mask: OldMask | None, made: Sequence[NodeTree], *, today: bool = True) -> None:
         """Note the mask of what was made of a layer; `today`: True if its replacement hands a mask on as it does."""
         outputs = [t for t in made if isinstance(t, GraphTensor)]
         if mask is not None and outputs:
             sources = mask.sources or frozenset({outputs[0]})
             self.of[outputs[0]] = mask._replace(sources=sources, today=mask.today and today)
 
-    def _mask_of_steps(self, config: JsonObject, call: LayerArguments) -> Mask | None:
+    def _mask_of_steps(self, config: JsonObject, call: LayerArguments) -> OldMask | None:
         """Return the mask behind a TimeDistributed that asked its layer at each step.
 
         Where the layer gave none there, a step is masked if its parts all are. Keras 3 hands on the mask that it has.
@@ -234,10 +238,10 @@ class Masks:
         if computed is not None:
             return computed._replace(today=False)
         if makes_mask(held, self.context):
-            return Mask(today=False)
+            return OldMask(today=False)
         return None if mask is None else self._handed_on_by_steps(mask, held, depth)
 
-    def _handed_on_by_steps(self, mask: Mask, held: JsonObject, depth: int) -> Mask:
+    def _handed_on_by_steps(self, mask: OldMask, held: JsonObject, depth: int) -> OldMask:
         """Return the mask behind `depth` TimeDistributed around a layer, each part of which may be masked."""
         is_dropped = drops_steps_mask(held, self.context)
         is_kept = is_dropped is False and (
@@ -256,11 +260,11 @@ class Masks:
         """Return True if a TimeDistributed gave masks to the layer in it: not for some batches of a fixed size."""
         spec = call.spec(call.tensors[0])
         is_fixed = spec is not None and spec.shape[:1] not in ((), (None,))
-        return asks_each_step(self.context) and (
+        return gives_masks_to_steps(self.context) and (
             not is_fixed or is_batch_reshaped(held, self.context)
         )
 
-    def is_replaced(self, kind: str, call: LayerArguments, mask: Mask | None) -> bool:
+    def is_replaced(self, kind: str, call: LayerArguments, mask: OldMask | None) -> bool:
         """Return True if Keras 3 hands on the mask of a TimeDistributed's input, and its output had another, `mask`."""
         return (
             kind == "TimeDistributed"
@@ -269,7 +273,7 @@ class Masks:
             and mask is not self.of[call.tensors[0]]
         )
 
-    def _passed(self, kind: str, mask: Mask | None) -> Mask | None:
+    def _passed(self, kind: str, mask: OldMask | None) -> OldMask | None:
         """Return the input's mask behind a Keras layer that hands it on."""
         if mask is None:
             return None
@@ -301,7 +305,7 @@ class Masks:
         for tensor in outputs:
             mask = self.of.get(tensor)
             if mask is not None and mask.sure:
-                note_end(tensor.layer, self.context, today=mask.today)
+                note_masked_output(tensor.layer, self.context, today=mask.today)
 
 
 def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
@@ -311,10 +315,10 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
     for entry in entries if context.masks else ():
         kind, config = str(entry.get("class_name")), settings(entry)
         name = str(config.get("name"))
-        if masked and repeats_last(entry, context):
-            raise repeated_last(name, kind)
+        if masked and repeats_last_output(entry, context):
+            raise last_output_refusal(name, kind)
         if masked and heeds_mask(entry):
-            if is_otherwise or (kind == "TimeDistributed" and not asks_each_step(context)):
+            if is_otherwise or (kind == "TimeDistributed" and not gives_masks_to_steps(context)):
                 raise _cannot_be_given(name, kind)
             is_otherwise = kind == "TimeDistributed"
         if (
@@ -330,17 +334,17 @@ def check_chain(entries: Sequence[JsonObject], context: Context) -> None:
             is_otherwise = kind == "TimeDistributed"
         elif kind == "ReLU":
             sure = False
-        elif not passes(kind, config, context):
+        elif not passes_mask(kind, config, context):
             # A custom layer, or a model, may hand a mask on.
             masked = masked and may_pass_unknown_mask(kind, config)
             sure = sure and all_pass(config, context)
     if masked and is_otherwise and context.is_nested:
         raise _hands_on_another(name, kind)
     if sure:
-        note_end(name, context, today=not is_otherwise)
+        note_masked_output(name, context, today=not is_otherwise)
 
 
-def stopped(layer: NewLayer) -> Expansion:
+def without_output_mask(layer: NewLayer) -> Expansion:
     """Return a layer followed by an operation that drops its mask."""
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
@@ -364,16 +368,18 @@ def _hands_on_another(name: str, kind: str) -> CannotConvert:
     return refused(name, kind, "hands on a mask that Keras 3 would compute otherwise")
 
 
-def _computed(kind: str, config: JsonObject, source: GraphTensor, rank: int | None) -> Mask | None:
+def _computed(
+    kind: str, config: JsonObject, source: GraphTensor, rank: int | None
+) -> OldMask | None:
     """Return the mask that a layer computes from `source`, a tensor of that rank."""
     if kind == "Embedding" and config.get("mask_zero"):
-        return Mask(numpy_operation("NotEqual", source, 0), frozenset({source}), rank=rank)
+        return OldMask(numpy_operation("NotEqual", source, 0), frozenset({source}), rank=rank)
     if kind == "Masking":
         value = config.get("mask_value", 0.0)
         differs = numpy_operation("NotEqual", source, value)
         told = {(source, value) if value else source}
         tree = numpy_operation("Any", differs, axis=-1, keepdims=False)
-        return Mask(tree, frozenset(told), rank=None if rank is None else rank - 1)
+        return OldMask(tree, frozenset(told), rank=None if rank is None else rank - 1)
     return None
 
 
@@ -384,26 +390,28 @@ def _rank(call: LayerArguments) -> int | None:
 
 
 def _layer_at_each_step(config: JsonObject) -> tuple[JsonObject, int]:
-    """Return `distributed` of a TimeDistributed with that config."""
-    return distributed({"class_name": "TimeDistributed", "config": config})
+    """Return `layer_at_each_step` of a TimeDistributed with that config."""
+    return layer_at_each_step({"class_name": "TimeDistributed", "config": config})
 
 
 def _merged(
-    kind: str, config: JsonObject, masks: Sequence[Mask | None], present: Sequence[Mask]
-) -> Mask:
+    kind: str, config: JsonObject, masks: Sequence[OldMask | None], present: Sequence[OldMask]
+) -> OldMask:
     """Return the mask behind a merge layer: what none of its inputs masks."""
     axis = config.get("axis", config.get("concat_axis", -1))
     if (kind == "Concatenate" or config.get("mode") == "concat") and axis not in (-1, 2):
-        return Mask(None, today=all(m.today for m in present))  # one after the other, then as today
+        return OldMask(
+            None, today=all(m.today for m in present)
+        )  # one after the other, then as today
     if all(m is not None and m.sources == present[0].sources and m.today for m in masks):
         return present[0]
     sources = frozenset[object]().union(*(m.sources for m in present))
     if any(m.tree is None for m in present):
-        return Mask(None, sources, today=False)
+        return OldMask(None, sources, today=False)
     tree = present[0].tree
     for other in present[1:]:
         tree = numpy_operation("LogicalAnd", tree, other.tree)
-    return Mask(tree, sources, today=False)
+    return OldMask(tree, sources, today=False)
 
 
 def _with_tensors(

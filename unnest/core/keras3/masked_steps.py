@@ -29,24 +29,24 @@ def check_masked_steps(
     kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
 ) -> None:
     """Raise CannotConvert if the output at masked steps differed from today's."""
-    if repeats_last(layer.entry, context) and not _can_be_two(layer, kwargs, context):
-        raise repeated_last(layer.name, kind)
+    if repeats_last_output(layer.entry, context) and not _can_be_split(layer, kwargs, context):
+        raise last_output_refusal(layer.name, kind)
     is_known = (
         layer_record(kind).is_recurrent and not context.is_tf and context.backend == "tensorflow"
     )
-    if _began_with_state(kind, layer, kwargs, context) and not is_known:
+    if _gave_given_state(kind, layer, kwargs, context) and not is_known:
         why = "at masked first steps it gave back its initial state, and gives zeros in Keras 3"
         raise refused(layer.name, kind, why)
 
 
-def repeats_last(entry: JsonObject, context: Context) -> bool:
+def repeats_last_output(entry: JsonObject, context: Context) -> bool:
     """Return True if a layer, or one in it, is a Bidirectional that gave back its last output at masked steps."""
     return not context.zeroes_masked and any(
         map(_is_bidirectional_over_steps, json_tree.objects(entry))
     )
 
 
-def repeated_last(name: str, kind: str) -> CannotConvert:
+def last_output_refusal(name: str, kind: str) -> CannotConvert:
     """Return the exception that refuses a layer whose masked steps repeat the last output."""
     return refused(
         name, kind, "at masked steps it gave back its last output, and gives zeros in Keras 3"
@@ -56,7 +56,7 @@ def repeated_last(name: str, kind: str) -> CannotConvert:
 # A Bidirectional as two layers
 
 
-def may_become_two(graph: Graph, context: Context) -> bool:
+def may_be_split_in_two(graph: Graph, context: Context) -> bool:
     """True if a Sequential holds a Bidirectional that may be written as two layers, because of the mask it heeds."""
     stored = [layer.stored for layer in graph.layers.values()]
     return (
@@ -66,9 +66,9 @@ def may_become_two(graph: Graph, context: Context) -> bool:
     )
 
 
-def is_two(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
+def is_split_in_two(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
     """True if a Bidirectional behind a mask is written as two layers, because of what it gave at masked steps."""
-    return _is_bidirectional_over_steps(layer.entry) and _can_be_two(layer, kwargs, context)
+    return _is_bidirectional_over_steps(layer.entry) and _can_be_split(layer, kwargs, context)
 
 
 def _is_known_to_repeat(context: Context) -> bool:
@@ -82,7 +82,7 @@ def _is_known_to_repeat(context: Context) -> bool:
     )
 
 
-def _can_be_two(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
+def _can_be_split(layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context) -> bool:
     """True if a Bidirectional that repeated its last output may be two layers that give sequences, joined to one."""
     if not _is_known_to_repeat(context):
         return False
@@ -111,7 +111,7 @@ def _is_bidirectional_over_steps(entry: JsonObject) -> bool:
     return entry.get("class_name") == "Bidirectional" and gives_sequences(settings(entry))
 
 
-def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, NewLayer]:
+def split_directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, NewLayer]:
     """Return the two layers of a Bidirectional, each under a name of its own."""
     half = len(layer.weights) // 2
     entries = [layer.config["layer"], layer.config.get("backward_layer")]
@@ -128,7 +128,7 @@ def directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewLayer, 
     )
 
 
-def both_ways(
+def joined_directions(
     layer: NewLayer,
     ways: tuple[NewLayer, NewLayer],
     args: tuple[NodeTree, ...],
@@ -156,26 +156,27 @@ def gave_initial_state(kind: str, config: JsonObject, context: Context) -> bool:
     return is_of_then and layer_record(kind).mask is MaskUse.HEEDS and not config.get("unroll")
 
 
-def _began_with_state(
+def _gave_given_state(
     kind: str, layer: NewLayer, kwargs: Mapping[str, NodeTree], context: Context
 ) -> bool:
     """Return True if masked first steps gave the initial state that a layer is given."""
     return "initial_state" in kwargs and gave_initial_state(kind, layer.config, context)
 
 
-def begun(
+def with_initial_state_at_masked_start(
     kind: str,
     layer: NewLayer,
     kwargs: Mapping[str, NodeTree],
     output: GraphTensor,
     context: Context,
 ) -> NodeTree:
-    """Return a recurrent layer's old output with masked first steps: its initial state in place of zeros.
+    """Return a recurrent layer's output as it was: its initial state, not zeros, at masked first steps.
 
-    `output` is its own, (rows, units) or (rows, steps, units); `kwargs` have the mask that it was given.
+    `output` is its own, (rows, units) or (rows, steps, units); it is returned itself where the layer did not begin so.
+    `kwargs` have the mask that the layer was given.
     """
     mask = kwargs.get("mask")
-    if mask is None or not _began_with_state(kind, layer, kwargs, context):
+    if mask is None or not _gave_given_state(kind, layer, kwargs, context):
         return output
     context.note("masked-first-steps", layer.name)
     states = kwargs["initial_state"]

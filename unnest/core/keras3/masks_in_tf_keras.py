@@ -12,11 +12,11 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layer_mask_behaviour import (
     AMBIGUOUS,
-    asks_each_step,
-    distributed,
     drops_mask,
+    gives_masks_to_steps,
     heeds_mask,
     is_batch_reshaped,
+    layer_at_each_step,
     masked_calls,
 )
 from unnest.core.keras3.masked_steps import gave_initial_state
@@ -98,8 +98,8 @@ def _difference(
     is_heedless = kind == "Softmax" and context.release <= AMBIGUOUS
     if is_heedless or (kind == "MultiHeadAttention" and drops_mask(kind, {}, context)):
         return "did not heed its mask, and does there"
-    held, _ = distributed(entry)
-    is_asked = asks_each_step(context) and (
+    held, _ = layer_at_each_step(entry)
+    is_asked = gives_masks_to_steps(context) and (
         not _has_fixed_batch(graph) or is_batch_reshaped(held, context)
     )
     if kind == "TimeDistributed" and not is_asked:

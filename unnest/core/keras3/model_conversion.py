@@ -9,12 +9,24 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, reached
 from unnest.core.architecture.nested_models import merged_models
 from unnest.core.json_tree import is_list
-from unnest.core.keras3.call_arguments import ONE_TENSOR, arguments_of, is_ref, parsed, ref
+from unnest.core.keras3.call_arguments import (
+    ONE_TENSOR,
+    graph_tensor,
+    is_ref,
+    keras_3_arguments,
+    parse_call,
+)
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
-from unnest.core.keras3.graph_builder import Builder, today_names
+from unnest.core.keras3.graph_builder import Builder, keras_3_names
 from unnest.core.keras3.keras1_merged_models import merged_branches
-from unnest.core.keras3.mask_preservation import Masks, without_mask
-from unnest.core.keras3.masked_steps import begun, both_ways, directions, is_two, may_become_two
+from unnest.core.keras3.mask_preservation import OldMasks, without_mask
+from unnest.core.keras3.masked_steps import (
+    is_split_in_two,
+    joined_directions,
+    may_be_split_in_two,
+    split_directions,
+    with_initial_state_at_masked_start,
+)
 from unnest.core.keras3.replacements import (
     Choice,
     GraphTensor,
@@ -26,7 +38,7 @@ from unnest.core.keras3.replacements import (
     Shares,
     Weights,
 )
-from unnest.core.keras3.sequential import as_functional, sequential
+from unnest.core.keras3.sequential import convert_sequential, functional_equivalent
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_LISTS
@@ -35,7 +47,7 @@ from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
 
-def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:
+def convert_nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:
     """Convert a nested model, whose weights are one flat list."""
     graph = read(entry)
     if context.masks and context.is_tf and not context.half_pixels:
@@ -50,18 +62,18 @@ def nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
             name, str(entry.get("class_name")), f"its weights cannot be placed: {doubt}"
         ) from doubt
     inner = replace(context, is_nested=True, graph=GraphNotes())
-    return converted(graph, shares, inner).renamed(name)
+    return convert_graph(graph, shares, inner).renamed(name)
 
 
-def converted(graph: Graph, shares: Shares, context: Context) -> NewLayer:
+def convert_graph(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     """Convert a model; `shares` are its layers' weights. Raises CannotConvert."""
     if graph.sequential:
         if merged_models(graph):
-            return merged_branches(graph, shares, context, converted)
+            return merged_branches(graph, shares, context, convert_graph)
         _check_merges(graph)
-        if may_become_two(graph, context) and (model := as_functional(graph, context)):
+        if may_be_split_in_two(graph, context) and (model := functional_equivalent(graph, context)):
             return _Functional(read(model), shares, context).model()
-        return sequential(graph, shares, context)
+        return convert_sequential(graph, shares, context)
     return _Functional(graph, shares, context).model()
 
 
@@ -87,11 +99,11 @@ class _Functional:
     ways: dict[str, tuple[NewLayer, NewLayer]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.masks = Masks(self.context, reserve=self.builder.reserve)
+        self.masks = OldMasks(self.context, reserve=self.builder.reserve)
 
     def model(self) -> NewLayer:
         """Return the model that was built."""
-        names = today_names(self.graph.layers, self.context)
+        names = keras_3_names(self.graph.layers, self.context)
         self.builder.reserved |= set(names.values())
         added = self._added()
         for name, layer in self.graph.layers.items():
@@ -197,9 +209,9 @@ class _Functional:
             self.pieces[layer.name] = made
             assert not isinstance(made, Choice)
         if isinstance(made, NewLayer):
-            args, kwargs = arguments_of(made, given, self.context)
+            args, kwargs = keras_3_arguments(made, given, self.context)
             args, kwargs = self.masks.call_with_masks(layer.class_name, made, given, args, kwargs)
-            if self.masks.meets(given) and is_two(made, kwargs, self.context):
+            if self.masks.meets(given) and is_split_in_two(made, kwargs, self.context):
                 return self._both_ways(layer, made, given, args, kwargs)
             tree: NodeTree = LayerCall(made, args, kwargs)
             mask = self.masks.behind(layer.class_name, _settings(layer), given)
@@ -231,10 +243,10 @@ class _Functional:
             forward, backward = (
                 self.builder.reserve(f"{made.name}_{way}") for way in ("forward", "backward")
             )
-            self.ways[made.name] = directions(made, forward, backward)
+            self.ways[made.name] = split_directions(made, forward, backward)
         placed = [
             self.builder.place(
-                both_ways(made, self.ways[made.name], args, kwargs), made.name, made.name
+                joined_directions(made, self.ways[made.name], args, kwargs), made.name, made.name
             )
         ]
         mask = self.masks.behind(layer.class_name, _settings(layer), given)
@@ -247,7 +259,9 @@ class _Functional:
         """Return a layer's old output, its first masked steps as they were; the states of a recurrent one stay."""
         if not isinstance(new, GraphTensor):
             return [new]
-        first = begun(layer.class_name, made, kwargs, new, self.context)
+        first = with_initial_state_at_masked_start(
+            layer.class_name, made, kwargs, new, self.context
+        )
         if first is new:
             return [new]
         states = (replace(new, tensor=place) for place in (1, 2))  # of an LSTM; the others have one
@@ -255,12 +269,12 @@ class _Functional:
 
     def _call_arguments(self, call: Call, layer: Layer) -> LayerArguments:
         """Return a stored call's arguments with tensors of the new graph."""
-        args, kwargs = parsed(call.arguments, self.graph, layer)
+        args, kwargs = parse_call(call.arguments, self.graph, layer)
 
         def new_tensors(value: Json) -> NodeTree:
             if is_ref(value, self.graph):
                 assert isinstance(value, Sequence)
-                return self._tensor(ref(value, self.graph))
+                return self._tensor(graph_tensor(value, self.graph))
             if isinstance(value, Mapping):
                 return {k: new_tensors(v) for k, v in value.items()}
             if is_list(value):

@@ -26,7 +26,7 @@ from unnest.findings import Code
 MOST_NUMBERS = 3
 
 
-def state(
+def convert_state(
     old: Sequence[Tensor],
     known: KnownOptimizer,
     trained: Sequence[Tensor],
@@ -38,7 +38,7 @@ def state(
     Raises NoCounterpart where the old order does not follow from the file.
     """
     leaves = _old_order(
-        {leaf.ref: leaf for w in trained for leaf in derived_weights.stored(w)}.values(),
+        {leaf.ref: leaf for w in trained for leaf in derived_weights.stored_operands(w)}.values(),
         places,
         context,
     )
@@ -57,7 +57,7 @@ def state(
     if known.rate is not None:
         first.append(derived_weights.constant("learning_rate", known.rate, (), "<f4"))
     first += [_average(w, _by_leaf(leaves, stored.averages)) for w in trained if stored.averages]
-    wanted = _wanted(known, len(stored.kinds))
+    wanted = _slots_in_keras_3(known, len(stored.kinds))
     new = [
         [_slot(w, _by_leaf(leaves, stored.kinds[k]), slots.powers[k]) for w in trained]
         for k in range(wanted)
@@ -76,12 +76,14 @@ def state(
 
 
 #: Numbers of an optimizer that has no slots yet: the count of steps and, from Keras 2.11 on, the learning rate.
-FRESH = 2
+MOST_NUMBERS_BEFORE_TRAINING = 2
 
 
 def is_fresh(stored: Sequence[Tensor]) -> bool:
     """Return True for the state of before the first step of training, in which Keras 2 makes the slots."""
-    return len(stored) <= FRESH and not any(tensor.shape for tensor in stored)
+    return len(stored) <= MOST_NUMBERS_BEFORE_TRAINING and not any(
+        tensor.shape for tensor in stored
+    )
 
 
 def _old_order(
@@ -100,7 +102,7 @@ def _old_order(
     return sorted(weights, key=lambda t: places[t.ref])
 
 
-def _wanted(known: KnownOptimizer, stored: int) -> int:
+def _slots_in_keras_3(known: KnownOptimizer, stored: int) -> int:
     """Return how many slots a weight has in Keras 3's optimizer with these arguments. Raises NoCounterpart."""
     config = known.entry["config"]
     assert isinstance(config, Mapping)
@@ -149,7 +151,7 @@ def _parted(old: Sequence[Tensor], known: KnownOptimizer, leaves: Sequence[Tenso
         averages, body = old[start : start + averaged], old[start + averaged :]
         if averages and not _alike(averages, leaves):
             continue
-        for kinds in _readings(body, len(body) // size, size, known):
+        for kinds in _divisions_in_slots(body, len(body) // size, size, known):
             if all(_alike(kind, leaves) for kind in kinds[:most]):
                 has_maxima = (
                     len(kinds) > most and _is_set(known, "amsgrad") and _alike(kinds[most], leaves)
@@ -180,7 +182,7 @@ def _trained_count(
             each, rest = divmod(len(old) - start, size)
             if rest or not fewest <= each <= most or any(t.shape for t in old[:start]):
                 continue
-            (kinds,) = _readings(old[start:], each, size, known)
+            (kinds,) = _divisions_in_slots(old[start:], each, size, known)
             shapes = iter([leaf.shape for leaf in leaves])
             if all(_alike(kind, kinds[0]) for kind in kinds[:fewest]) and all(
                 t.shape in shapes for t in kinds[0]
@@ -194,7 +196,7 @@ def _by_leaf(leaves: Sequence[Tensor], arrays: Sequence[Tensor]) -> dict[str, Te
     return {leaf.ref: array for leaf, array in zip(leaves, arrays, strict=True)}
 
 
-def _readings(
+def _divisions_in_slots(
     body: Sequence[Tensor], each: int, size: int, known: KnownOptimizer
 ) -> list[list[Sequence[Tensor]]]:
     by_slot = [body[k * size : (k + 1) * size] for k in range(each)]
@@ -240,7 +242,7 @@ def _average(weight: Tensor, averages: Mapping[str, Tensor]) -> Tensor:
         return averages[weight.ref]._replace(owner=())
     if recipe.step == "constant":
         return weight._replace(owner=())
-    return derived_weights.repeated(
+    return derived_weights.with_step_applied(
         recipe, [_average(t, averages) for t in recipe.of], weight.shape
     )
 
@@ -260,4 +262,4 @@ def _slot(weight: Tensor, slots: Mapping[str, Tensor], power: int) -> Tensor:
         return derived_weights.scaled(of[0], *(float(f) ** -power for f in recipe.arguments))
     if recipe.step == "add":  # the gradient of a sum is that of each part
         return of[0]
-    return derived_weights.repeated(recipe, of, weight.shape)
+    return derived_weights.with_step_applied(recipe, of, weight.shape)

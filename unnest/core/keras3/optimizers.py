@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from unnest.core.keras3.config_values import built_in, class_and_config
+from unnest.core.keras3.config_values import class_and_config, keras_object
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras_facts.optimizer_classes import REGISTERED_PREFIX, SCHEDULES
 from unnest.core.model import Json, JsonObject
@@ -88,7 +88,7 @@ class KnownOptimizer(NamedTuple):
     rate: float | None
 
 
-def optimizer(given: Json, context: Context) -> KnownOptimizer:
+def convert_optimizer(given: Json, context: Context) -> KnownOptimizer:
     """The optimizer for Keras 3. Raises NoCounterpart."""
     kind, config = class_and_config(given)
     kind = DEFAULT_OPTIMIZERS.get(kind, kind.removeprefix(REGISTERED_PREFIX))
@@ -104,7 +104,7 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
     rate = new.get("learning_rate")
     if decay:
         context.note("optimizer-decay", kind)
-        new["learning_rate"] = built_in("keras.optimizers.schedules", "InverseTimeDecay", {
+        new["learning_rate"] = keras_object("keras.optimizers.schedules", "InverseTimeDecay", {
             "initial_learning_rate": rate, "decay_steps": 1, "decay_rate": decay, "staircase": False,
         })  # fmt: skip
         rate = None
@@ -112,13 +112,13 @@ def optimizer(given: Json, context: Context) -> KnownOptimizer:
         schedule, settings = class_and_config(rate)
         if schedule not in SCHEDULES:
             raise NoCounterpart(f"Keras 3 has no learning rate schedule {schedule!r}")
-        new["learning_rate"] = built_in(
+        new["learning_rate"] = keras_object(
             "keras.optimizers.schedules",
             schedule,
             {k: v for k, v in settings.items() if k != "name" or v is not None},
         )
     number = float(rate) if isinstance(rate, int | float) else None
-    return KnownOptimizer(kind, built_in("keras.optimizers", kind, new), modern, number)
+    return KnownOptimizer(kind, keras_object("keras.optimizers", kind, new), modern, number)
 
 
 def _arguments(

@@ -134,7 +134,9 @@ def chain(*layers: NewLayer) -> Expansion:
     return Expansion(outputs, layers)
 
 
-def filled(tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]) -> NodeTree:
+def with_inputs_filled_in(
+    tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]
+) -> NodeTree:
     """Return an operand with a layer's tensors in place of its inputs; a node that occurs twice stays one node."""
     if isinstance(tree, Input):
         return tensors[tree.index]
@@ -142,15 +144,15 @@ def filled(tree: Operand, tensors: Sequence[NodeTree], done: dict[int, NodeTree]
         return done[id(tree)]
     new: NodeTree
     if isinstance(tree, Part):
-        new = Part(filled(tree.of, tensors, done), tree.index)  # type: ignore[arg-type]  # a node stays a node
+        new = Part(with_inputs_filled_in(tree.of, tensors, done), tree.index)  # type: ignore[arg-type]  # a node stays a node
     elif isinstance(tree, OpNode):
-        args = tuple(filled(a, tensors, done) for a in tree.args)
-        kwargs = {k: filled(v, tensors, done) for k, v in tree.kwargs.items()}
+        args = tuple(with_inputs_filled_in(a, tensors, done) for a in tree.args)
+        kwargs = {k: with_inputs_filled_in(v, tensors, done) for k, v in tree.kwargs.items()}
         new = OpNode(tree.module, tree.class_name, tree.config, args, kwargs)  # type: ignore[arg-type]  # calls among operands
     elif isinstance(tree, Mapping):
-        return {k: filled(v, tensors, done) for k, v in tree.items()}
+        return {k: with_inputs_filled_in(v, tensors, done) for k, v in tree.items()}
     elif isinstance(tree, Sequence) and not isinstance(tree, str):
-        return [filled(v, tensors, done) for v in tree]
+        return [with_inputs_filled_in(v, tensors, done) for v in tree]
     else:
         return tree
     done[id(tree)] = new

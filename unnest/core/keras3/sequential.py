@@ -8,9 +8,9 @@ from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values
-from unnest.core.keras3.config_values import plain
+from unnest.core.keras3.config_values import plain_json
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.graph_builder import Builder, dtype_of, owned, today_names
+from unnest.core.keras3.graph_builder import Builder, dtype_of, keras_3_names, with_owner
 from unnest.core.keras3.mask_preservation import check_chain
 from unnest.core.keras3.replacements import (
     FLOAT,
@@ -31,10 +31,10 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject
 
 
-def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
+def convert_sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     """Convert a Sequential, to a functional model if a layer became operations. Raises CannotConvert."""
     check_chain([layer.stored for layer in graph.layers.values()], context)
-    names = today_names(graph.layers, context)
+    names = keras_3_names(graph.layers, context)
     pieces: list[Piece] = [
         context.convert_layer(layer.stored, names[layer.name], shares.get(layer.name, ()))
         for layer in graph.layers.values()
@@ -45,14 +45,14 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
     first = _input_of(graph, names, context) or _input_from_weights(graph, shares, names, context)
     if first is not None:
         pieces.insert(0, first)
-    pieces = _resolved(pieces)
+    pieces = _resolve_choices(pieces)
     layers: list[NewLayer] = []
     for made in pieces:
         if not isinstance(made, NewLayer) and (
             not isinstance(made, Expansion) or made.chain is None
         ):
             called = [*([first.name] if first else []), *names.values()]
-            return _as_functional(graph, pieces, called, context)
+            return _functional_with_operations(graph, pieces, called, context)
         layers += (made.chain or ()) if isinstance(made, Expansion) else (made,)
     config: dict[str, Json] = {
         "name": graph.name,
@@ -66,11 +66,11 @@ def sequential(graph: Graph, shares: Shares, context: Context) -> NewLayer:
         and not (layers and layers[0].class_name == "InputLayer")
     ):
         config["build_input_shape"] = shape
-    weights = tuple(w for layer in layers for w in owned(layer.name, layer.weights))
+    weights = tuple(w for layer in layers for w in with_owner(layer.name, layer.weights))
     return NewLayer(graph.name, SEQUENTIAL, config, weights, "keras")
 
 
-def _resolved(pieces: Sequence[Piece]) -> list[Piece]:
+def _resolve_choices(pieces: Sequence[Piece]) -> list[Piece]:
     """Resolve the pieces of a chain that depend on their input's shape and dtype, as far as these are known.
 
     Behind operations they stay as they are: the model will be a functional one, whose builder knows more.
@@ -151,7 +151,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
         if len(graph.inputs) == 1:
             return _first_shape(graph.layers[graph.inputs[0].layer].stored)
         return None, "float32"
-    config = config_values.plain(entry.get("config"))
+    config = config_values.plain_json(entry.get("config"))
     if not isinstance(config, Mapping):
         return None, "float32"
     shape = config.get("batch_input_shape", config.get("batch_shape"))
@@ -176,7 +176,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
     )
 
 
-def as_functional(graph: Graph, context: Context) -> JsonObject | None:
+def functional_equivalent(graph: Graph, context: Context) -> JsonObject | None:
     """Return the functional model of the same release that equals a Sequential; None if its input is unknown."""
     entries = [layer.stored for layer in graph.layers.values()]
     names = list(graph.layers)
@@ -208,7 +208,7 @@ def as_functional(graph: Graph, context: Context) -> JsonObject | None:
     return {"class_name": "Model", "config": config}
 
 
-def _as_functional(
+def _functional_with_operations(
     graph: Graph, pieces: Sequence[Piece], names: Sequence[str], context: Context
 ) -> NewLayer:
     """Return a chain with operations in it as a functional model, as a Sequential holds layers only.
@@ -234,11 +234,11 @@ def _as_functional(
         )
     start = builder.input(first)
     return builder.model(
-        name, [start], [chained(builder, start, pieces[1:], names[1:])], {"trainable": True}
+        name, [start], [place_chain(builder, start, pieces[1:], names[1:])], {"trainable": True}
     )
 
 
-def chained(
+def place_chain(
     builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]
 ) -> GraphTensor:
     """Return the output of a chain that `tensor` goes into."""
@@ -267,8 +267,8 @@ def place_piece(
 
 def build_shape(model: JsonObject) -> list[Json] | None:
     """Return the stored shape that a Sequential without an input layer was built on; None without one."""
-    config = plain(model.get("config"))
-    build = plain(model.get("build_config"))
+    config = plain_json(model.get("config"))
+    build = plain_json(model.get("build_config"))
     for where, key in ((config, "build_input_shape"), (build, "input_shape")):
         shape = where.get(key) if isinstance(where, Mapping) else None
         if is_list(shape) and all(d is None or isinstance(d, int) for d in shape):

@@ -37,8 +37,8 @@ LISTED_AXIS = frozenset({"BatchNormalization", "LayerNormalization", "Normalizat
 HALF = frozenset({"float16", "bfloat16"})
 
 
-def is_opened(model: Stored, conversions: Iterable[Conversion]) -> bool:
-    """Return whether Keras 3 opens the `.h5`, and computes what it did but for the `altered` rules among these."""
+def is_opened_unconverted(model: Stored, conversions: Iterable[Conversion]) -> bool:
+    """Return True if Keras 3 opens the `.h5`, and predicts the same but for the rules with an `altered` among these."""
     rules = {conversion.rule for conversion in conversions}
     is_known = all(rule in HARMLESS or RULES[rule].altered for rule in rules)
     if not is_known or any(needs(model)) or model.contents != "model" or model.release < (2,):
@@ -50,7 +50,7 @@ def is_opened(model: Stored, conversions: Iterable[Conversion]) -> bool:
     return is_model(outermost) and all(_is_opened(entry) for entry in entries)
 
 
-def altered(conversions: Iterable[Conversion]) -> dict[str, tuple[str, ...]]:
+def altered_predictions(conversions: Iterable[Conversion]) -> dict[str, tuple[str, ...]]:
     """Return what Keras 3 computes otherwise where these conversions were not made, each with its layers."""
     found = ((RULES[conversion.rule].altered, conversion.layers) for conversion in conversions)
     return {what: layers for what, layers in found if what}

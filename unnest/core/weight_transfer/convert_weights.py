@@ -11,9 +11,12 @@ from dataclasses import replace
 from unnest.core.architecture import children
 from unnest.core.architecture.nested_models import Leaf
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
-from unnest.core.keras3.layers.activation_arguments import factors_of, scaled
-from unnest.core.keras3.layers.dispatch import converted_layer
-from unnest.core.keras3.layers.legacy_weight_layouts import correlating, of_keras_1
+from unnest.core.keras3.layers.activation_arguments import hard_sigmoid_factors, scale_weights
+from unnest.core.keras3.layers.dispatch import convert_layer
+from unnest.core.keras3.layers.legacy_weight_layouts import (
+    convert_keras_1_weights,
+    flip_theano_kernels,
+)
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
@@ -47,12 +50,15 @@ def weights_for_keras_3(
     record = layer_record(kind)
     if record.applies_activation:
         if context.release[:1] == (1,):
-            weights = of_keras_1(kind, layer.settings, name, weights, context)
-        weights = correlating(kind, weights, name, context)
+            weights = convert_keras_1_weights(kind, layer.settings, name, weights, context)
+        weights = flip_theano_kernels(kind, weights, name, context)
         if layer.settings.get("activation") != HARD_SIGMOID:
             return weights
-        return scaled(
-            weights, factors_of(NewLayer(name, kind, layer.settings, weights)), name, context
+        return scale_weights(
+            weights,
+            hard_sigmoid_factors(NewLayer(name, kind, layer.settings, weights)),
+            name,
+            context,
         )
     if not (record.holds or record.parts is Parts.CELL or record.states):
         return weights
@@ -69,8 +75,8 @@ def weights_for_keras_3(
             )
         return weights
     stored = _as_stored(layer.stored, [t.shape for t in weights])
-    with_layers = replace(context, layer_converter=converted_layer)  # for layers that hold layers
-    piece = converted_layer(stored, name, weights, with_layers)
+    with_layers = replace(context, layer_converter=convert_layer)  # for layers that hold layers
+    piece = convert_layer(stored, name, weights, with_layers)
     if not isinstance(piece, NewLayer):
         raise refused(
             name, kind, "is several layers by the rules for its weights; pass architecture="

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.optimizer_slots import is_fresh, state
+from unnest.core.keras3.optimizer_slots import convert_state, is_fresh
 from unnest.core.keras3.optimizers import (
     NOT_CONVERTED,
     SLOTS_BY_CLASS,
@@ -97,7 +97,7 @@ def _converted(
         _trained_weight(weights, target, path, position) for path, position in optimizer.trained
     ]
     places = {ref: place for place, ref in enumerate(stored.order)}
-    return state(
+    return convert_state(
         stored.tensors, _target_facts(optimizer, modern=stored.modern), trained, places, context
     )
 

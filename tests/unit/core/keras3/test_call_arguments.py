@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.keras3.call_arguments import arguments_of, is_ref, parsed
+from unnest.core.keras3.call_arguments import is_ref, keras_3_arguments, parse_call
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
 from unnest.core.model import Json
@@ -47,7 +47,7 @@ GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
 def test_arguments_of_a_call(
     new: NewLayer, given: LayerArguments, args: tuple[NodeTree, ...], kwargs: Mapping[str, NodeTree]
 ) -> None:
-    assert arguments_of(new, given, Context()) == (args, kwargs)
+    assert keras_3_arguments(new, given, Context()) == (args, kwargs)
 
 
 CELLS: list[Json] = [
@@ -61,7 +61,7 @@ STACKED = NewLayer(
 def test_states_of_several_cells_are_told_apart() -> None:
     """They were one list; which cell came first in it changed with Keras 2.2."""
     given = LayerArguments(([X, Y, Y, X],), {}, {})
-    assert arguments_of(STACKED, given, Context.of("2.2.4", None)) == (
+    assert keras_3_arguments(STACKED, given, Context.of("2.2.4", None)) == (
         (X,),
         {"initial_state": [[Y, Y], [X]]},
     )
@@ -69,7 +69,7 @@ def test_states_of_several_cells_are_told_apart() -> None:
         with pytest.raises(
             CannotConvert, match=r"'l' \(RNN\): whose of its cells an initial state is"
         ):
-            arguments_of(STACKED, LayerArguments((states,), {}, {}), Context.of(version, None))
+            keras_3_arguments(STACKED, LayerArguments((states,), {}, {}), Context.of(version, None))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_states_of_several_cells_are_told_apart() -> None:
 )
 def test_arguments_that_keras_3_has_not(new: NewLayer, given: LayerArguments, why: str) -> None:
     with pytest.raises(CannotConvert, match=why):
-        arguments_of(new, given, Context())
+        keras_3_arguments(new, given, Context())
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_references_to_tensors(value: Any, is_one: bool) -> None:
     ids=["a tensor", "named arguments", "an operation", "the first that names one", "a constant"],
 )
 def test_arguments_behind_tensors(node: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-    assert parsed(node, GRAPH, GRAPH.layers["y"]) == (args, kwargs)
+    assert parse_call(node, GRAPH, GRAPH.layers["y"]) == (args, kwargs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.compile_settings import with_training
+from unnest.core.keras3.compile_settings import with_compile_settings
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import Group, Stored, Tensor
@@ -37,12 +37,12 @@ def stored(settings: Any, version: str = "2.2.4") -> Stored:
 def compiled(context: Context, *outputs: str, **settings: Any) -> Any:
     """The new compile settings; None where they stay out."""
     given = stored({"optimizer_config": SGD, "loss": "mse", **settings}, context.version or "")
-    return with_training(given, model(*(outputs or ("p",))), RESULT, context).training
+    return with_compile_settings(given, model(*(outputs or ("p",))), RESULT, context).training
 
 
 def test_settings_and_state_are_carried_over() -> None:
     context = Context.of("2.2.4", "tensorflow")
-    made = with_training(
+    made = with_compile_settings(
         stored({"optimizer_config": SGD, "loss": "mse", "metrics": []}), model("p"), RESULT, context
     )
     assert made.training is not None
@@ -69,7 +69,7 @@ def test_settings_and_state_are_carried_over() -> None:
 def test_what_stays_out_whole(given: Stored, codes: list[str]) -> None:
     """The result is the same model without settings."""
     context = Context.of("2.2.4", "tensorflow")
-    assert with_training(given, model("p"), RESULT, context) is RESULT
+    assert with_compile_settings(given, model("p"), RESULT, context) is RESULT
     assert [f.code for f in context.notes.findings] == codes
 
 
@@ -78,7 +78,7 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
     context = Context.of("2.2.4", "tensorflow")
     context.note("hard-sigmoid", "d")
     rmsprop = {"class_name": "RMSprop", "config": {"lr": 0.1, "epsilon": 0.1}}
-    with_training(
+    with_compile_settings(
         stored({"optimizer_config": rmsprop, "loss": "my_loss"}), model("p"), RESULT, context
     )
     assert [c.rule for c in context.conversions()] == ["hard-sigmoid"]
@@ -103,7 +103,7 @@ def test_rules_for_an_optimizer_that_stays_out_are_not_told() -> None:
 def test_why_the_settings_stay_out(optimizer: str, loss: str, why: str) -> None:
     context = Context.of("2.2.4", "tensorflow")
     given = stored({"optimizer_config": {"class_name": optimizer, "config": {}}, "loss": loss})
-    with_training(given, model("p"), RESULT, context)
+    with_compile_settings(given, model("p"), RESULT, context)
     [finding] = context.notes.findings
     assert finding.message == f"the compile settings and the optimizer's state stayed out: {why}"
 
@@ -111,7 +111,7 @@ def test_why_the_settings_stay_out(optimizer: str, loss: str, why: str) -> None:
 def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
     context = Context.of("2.2.4", "tensorflow")
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=STATE[:2])
-    made = with_training(given, model("p"), RESULT, context)
+    made = with_compile_settings(given, model("p"), RESULT, context)
     assert made.training is not None
     assert made.training["loss"] == "mse"
     assert made.optimizer is None
@@ -124,7 +124,7 @@ def test_weights_that_are_not_trained_have_no_slots() -> None:
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(
         optimizer=(STATE[0], STATE[2])
     )
-    made = with_training(given, frozen, RESULT, context)
+    made = with_compile_settings(given, frozen, RESULT, context)
     assert made.optimizer is not None
     assert [t.ref for t in made.optimizer] == ["s0", "constant learning_rate", "s2"]
 
@@ -279,7 +279,7 @@ def test_an_optimizer_without_slots_was_never_trained(
     context = Context.of("2.2.4", "tensorflow")
     state = tuple(Tensor(f"s{k}", shape, "<f4", f"s{k}") for k, shape in enumerate(shapes))
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(optimizer=state)
-    made = with_training(given, model("p"), RESULT, context)
+    made = with_compile_settings(given, model("p"), RESULT, context)
     assert made.optimizer is None
     assert [(f.code, f.severity) for f in context.notes.findings] == [
         (code, "info" if code == "never-trained" else "warning")

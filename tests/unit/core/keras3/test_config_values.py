@@ -11,7 +11,7 @@ from unnest.core.keras3.config_values import (
     constraint,
     dtype,
     initializer,
-    plain,
+    plain_json,
     regularizer,
 )
 from unnest.core.keras3.conversion_context import CannotConvert, Context
@@ -38,12 +38,12 @@ from unnest.core.keras3.conversion_context import CannotConvert, Context
     ],
 )
 def test_plain(value: Any, bare: Any) -> None:
-    assert plain(value) == bare
+    assert plain_json(value) == bare
 
 
 def test_an_array_of_keras_3_keeps_its_clothes() -> None:
     array: dict[str, Any] = {"class_name": "__numpy__", "config": {"value": [1], "dtype": "int64"}}
-    assert plain(array) is array
+    assert plain_json(array) is array
 
 
 @pytest.mark.parametrize(

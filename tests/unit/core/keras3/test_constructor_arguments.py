@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.constructor_arguments import written
+from unnest.core.keras3.constructor_arguments import converted_arguments
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.convert import convert
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.replacements import Expansion, NewLayer
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.layers.catalog import layer_record
@@ -26,7 +26,7 @@ def layer(
     """Return the converted layer, and the rules that did it."""
     context = Context.of(version, "tensorflow")
     weights = tuple(Tensor(f"w{k}", s, "<f4", f"w{k}") for k, s in enumerate(shapes))
-    made = converted_layer(
+    made = convert_layer(
         {"class_name": kind, "config": {"name": "it", **config}}, "it", weights, context
     )
     return made, [c.rule for c in context.conversions()]
@@ -174,7 +174,7 @@ def test_a_class_of_another_module() -> None:
         "class_name": "Dense",
         "config": {"units": 3},
     }
-    made = converted_layer(entry, "it", (), context)
+    made = convert_layer(entry, "it", (), context)
     assert isinstance(made, NewLayer)
     assert made.entry["registered_name"] == "Dense"
     assert context.notes.custom == {"Dense": "layer 'it'"}
@@ -261,7 +261,7 @@ def test_layers_that_knew_one_order_of_axes_keep_it(
     """Beside layers of channels_first: Flatten without a data_format took the axes as they came."""
     context = replace(Context.of("2.6.0", None), data_format="channels_first")
     old = OldLayer(kind, {"name": "l", **config}, "l", (), context)
-    assert written(old)["data_format"] == data_format
+    assert converted_arguments(old)["data_format"] == data_format
 
 
 BOTH_WAYS = (

@@ -31,7 +31,7 @@ def test_a_step(
     assert (made.shape, made.dtype, made.name) == (shape, "<f4", "k")
     assert made.recipe is not None
     assert (made.recipe.step, made.recipe.arguments) == (step, arguments)
-    assert derived_weights.stored(made) == (
+    assert derived_weights.stored_operands(made) == (
         [KERNEL, OTHER] if step in ("concatenate", "add") else [KERNEL]
     )
 
@@ -63,4 +63,4 @@ def test_a_cast_changes_the_dtype_alone() -> None:
 def test_a_constant_is_stored_nowhere() -> None:
     count = derived_weights.constant("count", 0, (), "<i8")
     assert (count.shape, count.recipe) == ((), Recipe("constant", (), (0,)))
-    assert derived_weights.stored(count) == []
+    assert derived_weights.stored_operands(count) == []

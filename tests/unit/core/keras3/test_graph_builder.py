@@ -10,7 +10,7 @@ from tests.unit.core import build
 from tests.unit.core.build import layer, sequential
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.graph_builder import Builder, dtype_of, today_names
+from unnest.core.keras3.graph_builder import Builder, dtype_of, keras_3_names
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor
@@ -255,5 +255,5 @@ def test_names_of_today(
     """Without slashes; those of the operations that compute masks only where there are masks."""
     context = Context(masks=masks)
     graph = read(sequential(*(layer(name, **build.DENSE) for name in found)))
-    assert today_names(graph.layers, context) == dict(zip(found, today, strict=True))
+    assert keras_3_names(graph.layers, context) == dict(zip(found, today, strict=True))
     assert [n for c in context.conversions() for n in c.layers] == renamed

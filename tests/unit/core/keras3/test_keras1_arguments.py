@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.keras1_arguments import is_keras_1, translated
+from unnest.core.keras3.keras1_arguments import is_keras_1, renamed_class_and_arguments
 
 DENSE = {
     "name": "l",
@@ -81,7 +81,7 @@ def test_class_and_arguments(
     kind: str, config: dict[str, Any], new_kind: str, new: dict[str, Any]
 ) -> None:
     context = Context(release=(1, 2, 2))
-    assert translated(kind, config, "l", context) == (
+    assert renamed_class_and_arguments(kind, config, "l", context) == (
         new_kind,
         {**({"name": "l"} if "name" in config else {}), **new},
     )
@@ -100,7 +100,7 @@ def test_class_and_arguments(
 def test_left_alone(kind: str, config: dict[str, Any]) -> None:
     """A word is Keras 1's in the classes that had it: in a custom class it means what its author made of it."""
     context = Context(release=(1, 2, 2))
-    assert translated(kind, config, "l", context) == (kind, config)
+    assert renamed_class_and_arguments(kind, config, "l", context) == (kind, config)
     assert context.conversions() == ()
 
 
@@ -118,13 +118,17 @@ def test_left_alone(kind: str, config: dict[str, Any]) -> None:
 )
 def test_padding_in_its_other_forms(kind: str, padding: Any, new: Any) -> None:
     """Two numbers are rows and columns, four are top, bottom, left and right."""
-    assert translated(kind, {"padding": padding}, "l", Context())[1]["padding"] == new
+    assert (
+        renamed_class_and_arguments(kind, {"padding": padding}, "l", Context())[1]["padding"] == new
+    )
 
 
 @pytest.mark.parametrize(("rate", "codes"), [(0.3, ["words-not-dropped"]), (0.0, [])])
 def test_a_dropout_of_whole_words_acts_in_training_alone(rate: float, codes: list[str]) -> None:
     """No layer of Keras 3 drops them, which a finding says."""
     context = Context()
-    _, config = translated("Embedding", {"dropout": rate, "output_dim": 3}, "l", context)
+    _, config = renamed_class_and_arguments(
+        "Embedding", {"dropout": rate, "output_dim": 3}, "l", context
+    )
     assert "dropout" not in config
     assert [f.code for f in context.notes.findings] == codes

@@ -17,9 +17,9 @@ from unnest.core.keras3.layer_mask_behaviour import (
     is_known,
     makes_mask,
     masks_itself,
-    note_end,
+    note_masked_output,
     note_normalization,
-    passes,
+    passes_mask,
 )
 from unnest.core.keras3.replacements import NewLayer
 
@@ -83,7 +83,7 @@ def test_masks_that_were_dropped(
     kind: str, config: dict[str, Any], context: Context, is_dropped: bool
 ) -> None:
     assert drops_mask(kind, config, context) is is_dropped
-    assert passes(kind, config, context) is (not is_dropped)
+    assert passes_mask(kind, config, context) is (not is_dropped)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_keras_s_own_layers(layer: dict[str, Any], is_known_one: bool, is_passin
     """A recurrent one hands a mask on where it gives sequences."""
     kind, config = layer["class_name"], layer.get("config", {})
     assert is_known(kind) is is_known_one
-    assert passes(kind, config, Context()) is is_passing
+    assert passes_mask(kind, config, Context()) is is_passing
 
 
 def test_models_of_layers_that_hand_masks_on() -> None:
@@ -131,8 +131,8 @@ def test_two_releases_of_one_name() -> None:
     ],
 )
 def test_what_a_masked_loss_was_divided_by(context: Context, is_by_all: bool) -> None:
-    note_end("x", context)
-    note_end("z", context, today=False)
+    note_masked_output("x", context)
+    note_masked_output("z", context, today=False)
     assert context.graph.masked_ends.get("x") == (BY_ALL if is_by_all else None)
     assert "another mask" in context.graph.masked_ends["z"]
 

@@ -23,7 +23,7 @@ from tests.unit.core.keras3.mask_cases import (
     numpy,
 )
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.mask_preservation import Mask, Masks, check_chain
+from unnest.core.keras3.mask_preservation import OldMask, OldMasks, check_chain
 from unnest.core.keras3.replacements import (
     GraphTensor,
     LayerArguments,
@@ -36,16 +36,16 @@ from unnest.core.model import JsonObject
 from unnest.core.ops.keras3_nodes import OpNode
 
 #: What Keras 3 computes too, and what it does not, of two sources.
-SAME_X, SAME_Y = Mask("mask of x", frozenset({X})), Mask("mask of y", frozenset({Y}))
-OTHER = Mask("another", frozenset({X}), today=False)
-LOST = Mask(None, frozenset({X}), today=False)
+SAME_X, SAME_Y = OldMask("mask of x", frozenset({X})), OldMask("mask of y", frozenset({Y}))
+OTHER = OldMask("another", frozenset({X}), today=False)
+LOST = OldMask(None, frozenset({X}), today=False)
 
 
 def made(
-    kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], *tensors: GraphTensor
-) -> Mask | None:
+    kind: str, config: dict[str, Any], masks: dict[GraphTensor, OldMask], *tensors: GraphTensor
+) -> OldMask | None:
     """The mask of what comes out of that call."""
-    known = Masks(Context(), dict(masks))
+    known = OldMasks(Context(), dict(masks))
     known.note(known.behind(kind, config, call(*tensors)), [MADE])
     return known.of.get(MADE)
 
@@ -53,15 +53,15 @@ def made(
 @pytest.mark.parametrize(
     ("kind", "config", "mask"),
     [
-        ("Embedding", {"mask_zero": True}, Mask(numpy("NotEqual", X, 0), frozenset({X}))),
+        ("Embedding", {"mask_zero": True}, OldMask(numpy("NotEqual", X, 0), frozenset({X}))),
         ("Embedding", {"mask_zero": False}, None),
         ("Masking", {"mask_value": -1.0},
-         Mask(numpy("Any", numpy("NotEqual", X, -1.0), axis=-1, keepdims=False), frozenset({(X, -1.0)}))),
+         OldMask(numpy("Any", numpy("NotEqual", X, -1.0), axis=-1, keepdims=False), frozenset({(X, -1.0)}))),
         ("Dense", {"mask_zero": True}, None),
     ],
     ids=["embedding", "embedding-without", "masking", "dense"],
 )  # fmt: skip
-def test_what_makes_a_mask(kind: str, config: dict[str, Any], mask: Mask | None) -> None:
+def test_what_makes_a_mask(kind: str, config: dict[str, Any], mask: OldMask | None) -> None:
     assert made(kind, config, {}, X) == mask
 
 
@@ -86,11 +86,11 @@ def test_what_makes_a_mask(kind: str, config: dict[str, Any], mask: Mask | None)
     ],
     ids=["through", "flatten", "steps", "last-step", "both-ways", "both-ways-last-step", "pooled"],
 )
-def test_what_hands_a_mask_on(kind: str, config: dict[str, Any], mask: Mask | None) -> None:
+def test_what_hands_a_mask_on(kind: str, config: dict[str, Any], mask: OldMask | None) -> None:
     assert made(kind, config, {X: SAME_X}, X) == mask
 
 
-BOTH = Mask(
+BOTH = OldMask(
     numpy("LogicalAnd", "mask of x", "mask of y"), frozenset({X, Y}), today=False,
 )  # fmt: skip
 
@@ -100,23 +100,23 @@ BOTH = Mask(
     [
         ("Add", {}, {X: SAME_X, Y: SAME_Y}, BOTH),
         ("Add", {}, {X: SAME_X, Y: SAME_X}, SAME_X),
-        ("Add", {}, {X: SAME_X}, Mask("mask of x", frozenset({X}), today=False)),
+        ("Add", {}, {X: SAME_X}, OldMask("mask of x", frozenset({X}), today=False)),
         ("Add", {}, {X: SAME_X, Y: LOST}, LOST),
         ("Add", {}, {}, None),
         ("Concatenate", {"axis": -1}, {X: SAME_X, Y: SAME_Y}, BOTH),
         ("Concatenate", {"axis": 2}, {X: SAME_X, Y: SAME_Y}, BOTH),
-        ("Concatenate", {"axis": 1}, {X: SAME_X, Y: SAME_Y}, Mask(None, frozenset({MADE}))),
+        ("Concatenate", {"axis": 1}, {X: SAME_X, Y: SAME_Y}, OldMask(None, frozenset({MADE}))),
         (
             "Concatenate",
             {"axis": 1},
             {X: OTHER, Y: SAME_Y},
-            Mask(None, frozenset({MADE}), today=False),
+            OldMask(None, frozenset({MADE}), today=False),
         ),
         (
             "Merge",
             {"mode": "concat", "concat_axis": 1},
             {X: SAME_X, Y: SAME_Y},
-            Mask(None, frozenset({MADE})),
+            OldMask(None, frozenset({MADE})),
         ),
         ("Merge", {"mode": "sum", "concat_axis": 1}, {X: SAME_X, Y: SAME_Y}, BOTH),
     ],
@@ -135,7 +135,7 @@ BOTH = Mask(
     ],
 )
 def test_merges_take_what_no_input_masks(
-    kind: str, config: dict[str, Any], masks: dict[GraphTensor, Mask], mask: Mask | None
+    kind: str, config: dict[str, Any], masks: dict[GraphTensor, OldMask], mask: OldMask | None
 ) -> None:
     """Keras 3 has the same mask where one source alone masks all inputs."""
     assert made(kind, config, masks, X, Y) == mask
@@ -153,11 +153,11 @@ def test_merges_take_what_no_input_masks(
     ids=["other", "same", "heedless", "heedless-lost", "same-opaque"],
 )
 def test_a_layer_is_given_the_old_mask(
-    mask: Mask, layer: NewLayer, kwargs: dict[str, NodeTree]
+    mask: OldMask, layer: NewLayer, kwargs: dict[str, NodeTree]
 ) -> None:
     """A layer that heeds a mask gets the old one if Keras 3 would compute another."""
     context = Context(release=(2, 5, 0))
-    given = Masks(context, {X: mask}).call_with_masks(
+    given = OldMasks(context, {X: mask}).call_with_masks(
         layer.class_name, layer, call(X), (X,), {"training": False}
     )
     assert given == ((X,), kwargs)
@@ -166,7 +166,7 @@ def test_a_layer_is_given_the_old_mask(
 
 def test_a_mask_that_the_file_gives_stays() -> None:
     context = Context(release=(2, 4, 0))
-    assert Masks(context, {X: OTHER}).call_with_masks(
+    assert OldMasks(context, {X: OTHER}).call_with_masks(
         "LSTM", LSTM, call(X, mask=Y), (X,), {"mask": Y}
     ) == (
         (X,),
@@ -186,11 +186,13 @@ def test_a_mask_that_the_file_gives_stays() -> None:
     ],
     ids=["lost", "two", "opaque", "model", "own"],
 )
-def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer: NewLayer) -> None:
+def test_refused_where_it_cannot_be_given(
+    masks: dict[GraphTensor, OldMask], layer: NewLayer
+) -> None:
     with pytest.raises(
         CannotConvert, match=rf"'{layer.name}' \({layer.class_name}\): heeds a mask"
     ):
-        Masks(Context(release=(2, 5, 0)), masks).call_with_masks(
+        OldMasks(Context(release=(2, 5, 0)), masks).call_with_masks(
             layer.class_name, layer, call(X, Y), (X, Y), {}
         )
 
@@ -199,7 +201,7 @@ def test_refused_where_it_cannot_be_given(masks: dict[GraphTensor, Mask], layer:
 def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: str) -> None:
     """By a layer for each tensor; one whose mask is today's is left as it is."""
     names = iter(["layer_mask", "layer_mask_1"])
-    masks = Masks(
+    masks = OldMasks(
         Context(release=(2, 5, 0)), {X: OTHER, Y: SAME_Y, Z: OTHER}, reserve=lambda _: next(names)
     )
     layer, given = NewLayer("layer", kind, {"name": "layer"}), call(X, Y, Z)
@@ -218,14 +220,14 @@ def test_a_tensor_carries_the_old_mask_to_what_takes_none_as_an_argument(kind: s
 
 
 @pytest.mark.parametrize(("mask", "is_carried"), [(OTHER, True), (SAME_X, False), (None, False)])
-def test_a_model_in_a_model_hands_on_the_old_mask(mask: Mask | None, is_carried: bool) -> None:
-    masks = Masks(Context(), {} if mask is None else {X: mask})
+def test_a_model_in_a_model_hands_on_the_old_mask(mask: OldMask | None, is_carried: bool) -> None:
+    masks = OldMasks(Context(), {} if mask is None else {X: mask})
     assert isinstance(masks.handed_on("Dense", X, "float32"), LayerCall) is is_carried
 
 
 def test_a_model_in_a_model_whose_mask_nobody_knows_is_refused() -> None:
     with pytest.raises(CannotConvert, match=r"\(Add\): hands on a mask"):
-        Masks(Context(), {X: LOST}).handed_on("Add", X, "float32")
+        OldMasks(Context(), {X: LOST}).handed_on("Add", X, "float32")
 
 
 @pytest.mark.parametrize(
@@ -239,10 +241,10 @@ def test_a_model_in_a_model_whose_mask_nobody_knows_is_refused() -> None:
     ids=["same", "both-ways", "other", "heedless"],
 )
 def test_an_initial_state_makes_keras_3_forget_the_mask(
-    mask: Mask, layer: NewLayer, kwargs: dict[str, NodeTree], rules: list[str]
+    mask: OldMask, layer: NewLayer, kwargs: dict[str, NodeTree], rules: list[str]
 ) -> None:
     context = Context(release=(2, 7, 0))
-    given = Masks(context, {X: mask}).call_with_masks(
+    given = OldMasks(context, {X: mask}).call_with_masks(
         layer.class_name, layer, call(X), (X,), {"initial_state": [Y]}
     )
     assert given == ((X,), kwargs)
@@ -259,7 +261,7 @@ def test_an_initial_state_makes_keras_3_forget_the_mask(
 def test_a_model_whose_layers_would_not_see_the_mask_as_they_did(entry: JsonObject) -> None:
     model = NewLayer("f", "Functional", {"name": "f", "layers": [entry]})
     with pytest.raises(CannotConvert, match=r"'f' \(Functional\): heeds a mask"):
-        Masks(Context(release=(2, 7, 0)), {X: SAME_X}).call_with_masks(
+        OldMasks(Context(release=(2, 7, 0)), {X: SAME_X}).call_with_masks(
             "Functional", model, call(X), (X,), {}
         )
 
@@ -288,7 +290,7 @@ def test_layers_that_heeded_no_mask(
 ) -> None:
     """They read the same tensors, without a mask; one that has none stays."""
     given = LayerArguments((X,), {"value": Y}, {X: Spec((None, *sizes), "float32")})
-    masks = Masks(Context(release=release), {X: SAME_X})
+    masks = OldMasks(Context(release=release), {X: SAME_X})
     args, kwargs = masks.call_with_masks(layer.class_name, layer, given, (X,), {"value": Y})
     assert (args, kwargs) == ((unmasked(X) if is_heedless else X,), {"value": Y})
 
@@ -298,7 +300,7 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
     """With as many steps as features, TensorFlow 2.4 computes something else than 2.3, and nothing fails."""
     given = LayerArguments((X,), {}, {X: None if shape is None else Spec(shape, "float32")})
     with pytest.raises(CannotConvert, match=r"both call themselves Keras 2\.4\.0"):
-        Masks(Context(release=(2, 4, 0)), {X: SAME_X}).call_with_masks(
+        OldMasks(Context(release=(2, 4, 0)), {X: SAME_X}).call_with_masks(
             "Softmax", SOFTMAX, given, (X,), {}
         )
 
@@ -317,20 +319,20 @@ def test_a_softmax_that_may_have_heeded_its_mask(shape: tuple[int | None, ...] |
         ("Conv1D", Context(), None),
         ("Normalization", Context(), None),
         ("TFOpLambda", Context(), None),
-        ("Mine", Context(), Mask(None, frozenset({X}), sure=False)),
-        ("Functional", Context(), Mask(None, frozenset({X}), sure=False)),
+        ("Mine", Context(), OldMask(None, frozenset({X}), sure=False)),
+        ("Functional", Context(), OldMask(None, frozenset({X}), sure=False)),
     ],
 )
-def test_what_became_of_a_mask(kind: str, context: Context, mask: Mask | None) -> None:
+def test_what_became_of_a_mask(kind: str, context: Context, mask: OldMask | None) -> None:
     """The effect of a custom class on it is unknown."""
-    masks = Masks(context, {X: SAME_X})
+    masks = OldMasks(context, {X: SAME_X})
     masks.note(masks.behind(kind, {}, call(X)), [MADE])
     assert masks.of.get(MADE) == mask
 
 
 def test_a_lambda_hands_on_no_mask() -> None:
     """So a merge of a masked tensor with a Lambda of it has the mask of the first; one that gives a mask is unknown."""
-    masks = Masks(Context(release=(2, 10, 0)), {X: SAME_X})
+    masks = OldMasks(Context(release=(2, 10, 0)), {X: SAME_X})
     assert masks.behind("Lambda", {"mask": None}, call(X)) is None
     assert masks.behind("Add", {}, call(X, Y)) == SAME_X._replace(today=False)
     given = masks.behind("Lambda", {"mask": ["code", None, None]}, call(X))
@@ -340,7 +342,7 @@ def test_a_lambda_hands_on_no_mask() -> None:
 
 def test_the_mask_of_what_is_asked_counts() -> None:
     """An attention hands on the mask of its query, not of what it looks up."""
-    masks = Masks(Context(release=(2, 10, 0)), {Y: SAME_Y})
+    masks = OldMasks(Context(release=(2, 10, 0)), {Y: SAME_Y})
     masks.note(masks.behind("Attention", {}, call(X, Y)), [MADE])
     assert MADE not in masks.of
 
@@ -397,7 +399,7 @@ def test_a_sequential_of_two_tensorflows(
 
 def test_masks_of_one_tensor_may_differ() -> None:
     """Two Masking layers that mask other values: what neither masks, where today's merge takes what either does not."""
-    masks = Masks(Context())
+    masks = OldMasks(Context())
     masks.note(masks.behind("Masking", {"mask_value": 0.0}, call(X)), [Y])
     masks.note(masks.behind("Masking", {"mask_value": 0.5}, call(X)), [Z])
     masks.note(masks.behind("Add", {}, call(Y, Z)), [MADE])
@@ -426,7 +428,7 @@ def test_a_sequential_whose_loss_is_masked(entries: list[Any], ends: list[str]) 
 
 def test_a_model_in_a_model_that_makes_a_mask() -> None:
     """Its mask meets others in merge layers as any."""
-    masks = Masks(Context())
+    masks = OldMasks(Context())
     masks.note(masks.behind("Sequential", {"name": "s", "layers": [MASKING]}, call(X)), [Y])
     assert Y in masks.of
     masks.note(masks.behind("Add", {}, call(Y, Z)), [MADE])
@@ -436,20 +438,23 @@ def test_a_model_in_a_model_that_makes_a_mask() -> None:
 def test_masked_steps_of_then() -> None:
     """Without a mask nothing is refused."""
     context = Context(release=(2, 2, 4), zeroes_masked=False)
-    assert Masks(context).call_with_masks("Bidirectional", STEPS, call(X), (X,), {}) == ((X,), {})
+    assert OldMasks(context).call_with_masks("Bidirectional", STEPS, call(X), (X,), {}) == (
+        (X,),
+        {},
+    )
     with pytest.raises(CannotConvert, match=r"'b' .*its last output"):
-        Masks(context, {X: SAME_X}).call_with_masks("Bidirectional", STEPS, call(X), (X,), {})
+        OldMasks(context, {X: SAME_X}).call_with_masks("Bidirectional", STEPS, call(X), (X,), {})
 
 
 def test_where_training_goes_on_otherwise() -> None:
     """Of what has a mask for sure alone."""
     context = Context(release=(2, 4, 1))
-    masks = Masks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
+    masks = OldMasks(context, {X: SAME_X, Y: SAME_Y._replace(sure=False), Z: OTHER})
     masks.note_ends([X, Y, Z, MADE])
     assert list(context.graph.masked_ends) == ["x", "z"]
     assert "another mask" in context.graph.masked_ends["z"]
     normalization = NewLayer("n", "BatchNormalization", {"name": "n"})
-    Masks(context).call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
+    OldMasks(context).call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
     assert context.notes.masked_norms == []
     masks.call_with_masks("BatchNormalization", normalization, call(X), (X,), {})
     assert context.notes.masked_norms == ["n"]

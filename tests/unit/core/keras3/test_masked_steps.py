@@ -21,11 +21,11 @@ from tests.unit.core.keras3.mask_cases import (
 from unnest.core.keras3 import masked_steps
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.masked_steps import (
-    both_ways,
     check_masked_steps,
-    directions,
-    is_two,
-    repeats_last,
+    is_split_in_two,
+    joined_directions,
+    repeats_last_output,
+    split_directions,
 )
 from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
 
@@ -67,7 +67,7 @@ def begun(**config: Any) -> NodeTree:
     """Return the output of Keras 2.2.4 for an LSTM whose first steps are masked."""
     layer = NewLayer("l", "LSTM", {"name": "l", **config})
     context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
-    return masked_steps.begun(
+    return masked_steps.with_initial_state_at_masked_start(
         "LSTM", layer, {"initial_state": [Y, Z], "mask": "mask of x"}, MADE, context
     )
 
@@ -102,7 +102,12 @@ def test_unrolled_they_gave_zeros_as_today() -> None:
 
 def test_without_a_mask_there_are_no_masked_steps() -> None:
     context = Context(release=(2, 2, 4), backend=TENSORFLOW, zeroes_masked=False)
-    assert masked_steps.begun("LSTM", LSTM, {"initial_state": [Y, Z]}, MADE, context) is MADE
+    assert (
+        masked_steps.with_initial_state_at_masked_start(
+            "LSTM", LSTM, {"initial_state": [Y, Z]}, MADE, context
+        )
+        is MADE
+    )
 
 
 def over_steps(merge_mode: str | None = "concat", kind: str = "LSTM", **config: Any) -> NewLayer:
@@ -138,7 +143,7 @@ def over_steps(merge_mode: str | None = "concat", kind: str = "LSTM", **config: 
 def test_which_bidirectional_is_two_layers(
     layer: NewLayer, kwargs: dict[str, NodeTree], context: Context, is_written: bool
 ) -> None:
-    assert is_two(layer, kwargs, context) is is_written
+    assert is_split_in_two(layer, kwargs, context) is is_written
 
 
 def test_one_that_gave_its_last_output_may_be_within_a_layer() -> None:
@@ -146,9 +151,9 @@ def test_one_that_gave_its_last_output_may_be_within_a_layer() -> None:
         "class_name": "TimeDistributed",
         "config": {"name": "t", "layer": STEPS.entry},
     }
-    assert repeats_last(within, OF_THEN)
-    assert not repeats_last(within, Context(release=(2, 4, 0)))
-    assert not repeats_last(LAST.entry, OF_THEN)
+    assert repeats_last_output(within, OF_THEN)
+    assert not repeats_last_output(within, Context(release=(2, 4, 0)))
+    assert not repeats_last_output(LAST.entry, OF_THEN)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +167,7 @@ def test_one_that_gave_its_last_output_may_be_within_a_layer() -> None:
 )
 def test_two_directions(mode: str, joined: Any) -> None:
     """Each has half of the weights; the second goes the other way, and its steps are turned around."""
-    ahead, back = directions(over_steps(mode), "f", "g")
+    ahead, back = split_directions(over_steps(mode), "f", "g")
     assert [
         (way.name, way.config["name"], way.config.get("go_backwards")) for way in (ahead, back)
     ] == [
@@ -170,7 +175,7 @@ def test_two_directions(mode: str, joined: Any) -> None:
         ("g", "g", True),
     ]
     calls = [LayerCall(way, (X,), {}) for way in (ahead, back)]
-    assert both_ways(over_steps(mode), (ahead, back), (X,), {}) == joined(
+    assert joined_directions(over_steps(mode), (ahead, back), (X,), {}) == joined(
         calls[0], numpy("Flip", calls[1], axis=1)
     )
 
@@ -181,7 +186,7 @@ def test_a_direction_of_its_own() -> None:
         "class_name": "GRU",
         "config": {"name": "two", "return_sequences": True},
     }
-    ways = directions(
+    ways = split_directions(
         NewLayer("b", "Bidirectional", {**layer.config, "backward_layer": other}), "f", "g"
     )
     assert [(way.class_name, "go_backwards" in way.config) for way in ways] == [

@@ -11,7 +11,7 @@ from tests.unit.core.build import DENSE, functional, layer, names, source, tenso
 from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.model_conversion import converted, nested
+from unnest.core.keras3.model_conversion import convert_graph, convert_nested
 from unnest.core.keras3.replacements import GraphTensor, NewLayer
 from unnest.core.model import Tensor
 
@@ -24,7 +24,7 @@ def made(
     model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]
 ) -> NewLayer:
     """The model for Keras 3."""
-    return converted(read(model), shares, context or of_keras_2_2())
+    return convert_graph(read(model), shares, context or of_keras_2_2())
 
 
 def entries(model: NewLayer) -> list[Any]:
@@ -87,7 +87,7 @@ def test_weights_of_a_model_in_another() -> None:
     """One flat list, cut by layers; the outputs of an inner model have no compile settings."""
     context = of_keras_2_2()
     inner = functional(source(), layer("t/y", ["x"], **DENSE), outputs=[("t/y", 0, 0)])
-    model = nested(inner, "core", (KERNEL, BIAS), context)
+    model = convert_nested(inner, "core", (KERNEL, BIAS), context)
     assert (model.name, model.config["name"]) == ("core", "core")
     assert [(w.ref, w.owner) for w in model.weights] == [("/k", ("t_y",)), ("/b", ("t_y",))]
     assert context.graph.output_names == {}
@@ -99,7 +99,7 @@ def test_weights_that_cannot_be_placed() -> None:
     with pytest.raises(
         CannotConvert, match=r"^'core' \(Functional\): its weights cannot be placed"
     ):
-        nested(inner, "core", tensors("a", "b", "c"), of_keras_2_2())
+        convert_nested(inner, "core", tensors("a", "b", "c"), of_keras_2_2())
 
 
 def test_a_call_in_the_form_of_keras_3() -> None:

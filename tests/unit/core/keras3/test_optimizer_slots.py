@@ -10,8 +10,8 @@ import pytest
 from tests.unit.core.keras3.test_optimizers import MODERN, of
 from unnest.core.keras3 import derived_weights
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.optimizer_slots import state
-from unnest.core.keras3.optimizers import NoCounterpart, optimizer
+from unnest.core.keras3.optimizer_slots import convert_state
+from unnest.core.keras3.optimizers import NoCounterpart, convert_optimizer
 from unnest.core.model import Tensor
 
 KERNEL = Tensor("d/kernel", (4, 3), "<f4", "/d/kernel")
@@ -62,7 +62,7 @@ def test_the_state_in_today_s_order(
 ) -> None:
     """The iterations and the rate come first: those where they are stored, else 0."""
     known = of(kind, learning_rate=0.1, **config)
-    iterations, rate, *rest = state(
+    iterations, rate, *rest = convert_state(
         slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None)
     )
     assert refs(rest) == order
@@ -101,7 +101,7 @@ def test_an_order_that_does_not_follow_from_the_file(
 ) -> None:
     known = of(kind, learning_rate=0.1, **config)
     with pytest.raises(NoCounterpart, match=why):
-        state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+        convert_state(slots(*stored), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_state_of_fewer_weights(
     """Its shapes say of how many it is; who trains on has to know."""
     context = Context.of("2.2.4", "tensorflow")
     with pytest.raises(NoCounterpart) as why:
-        state(
+        convert_state(
             slots(*shapes), of(kind, learning_rate=0.1, **config), [KERNEL, BIAS], PLACES, context
         )
     is_told = f", as it is of {count} weights, and 2 seem to be trained" in f"{why.value}"
@@ -136,13 +136,15 @@ def test_state_of_fewer_weights(
 
 def test_nothing_is_trained() -> None:
     with pytest.raises(NoCounterpart, match="no weight of the model is trained"):
-        state(slots(()), of("SGD", lr=0.1), [], PLACES, Context.of("2.2.4", None))
+        convert_state(slots(()), of("SGD", lr=0.1), [], PLACES, Context.of("2.2.4", None))
 
 
 def test_a_schedule_stores_no_rate() -> None:
     known = of("SGD", lr=0.1, decay=0.5, momentum=0.9)
     assert refs(
-        state(slots((), (4, 3), (3,)), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None))
+        convert_state(
+            slots((), (4, 3), (3,)), known, [KERNEL, BIAS], PLACES, Context.of("2.2.4", None)
+        )
     ) == [
         "s0",
         "s1",
@@ -166,14 +168,16 @@ def test_the_state_was_kept_by_the_weights_names_until_keras_2_0_6(
     stored = slots((), (3,), (4, 3)) if order == ["s2", "s1"] else slots((), (4, 3), (3,))
     known = of("SGD", lr=0.1, momentum=0.9)
     assert (
-        refs(state(stored, known, [KERNEL, BIAS], PLACES, Context.of(version, "tensorflow")))[2:]
+        refs(
+            convert_state(stored, known, [KERNEL, BIAS], PLACES, Context.of(version, "tensorflow"))
+        )[2:]
         == order
     )
 
 
 def test_names_that_keras_1_on_theano_did_not_store() -> None:
     with pytest.raises(NoCounterpart, match="Keras 1 on Theano"):
-        state(
+        convert_state(
             slots((), (3,), (4, 3)),
             of("SGD", lr=0.1),
             [KERNEL, BIAS],
@@ -189,7 +193,9 @@ def test_slots_of_a_weight_that_was_multiplied(kind: str, power: list[float]) ->
     """A weight twice as large has half the gradient: a slot goes with its power of that."""
     context = Context.of("2.2.4", None)
     known = of(kind, learning_rate=0.1)
-    made = state(slots((), (3,), (3,)), known, [derived_weights.scaled(BIAS, 2.0)], PLACES, context)
+    made = convert_state(
+        slots((), (3,), (3,)), known, [derived_weights.scaled(BIAS, 2.0)], PLACES, context
+    )
     assert refs(made)[2:] == [f"scale(s1, {power[0]})", f"scale(s2, {power[1]})"]
     assert [f.code for f in context.notes.findings] == ["other-rate"]
 
@@ -205,7 +211,7 @@ def test_an_average_goes_the_way_of_its_weight() -> None:
         derived_weights.scaled(derived_weights.added(BIAS, other), 2.0),
         derived_weights.constant("zeros", 0.0, (3,), "<f4"),
     ]
-    made = state(slots((), (), (4, 3), (3,), (3,)), known, weights, places, context)
+    made = convert_state(slots((), (), (4, 3), (3,), (3,)), known, weights, places, context)
     assert refs(made)[2:] == ["transpose(s2, 1, 0)", "scale(add(s3, s4), 2.0)", "constant zeros"]
 
 
@@ -213,14 +219,14 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
     """Turned as the weight is; a sum's gradient is each part's; what is no stored weight has none."""
     context = Context.of("2.2.4", None)
     known = of("SGD", lr=0.1, momentum=0.9)
-    turned = state(
+    turned = convert_state(
         slots((), (4, 3)), known, [derived_weights.transposed(KERNEL, 1, 0)], PLACES, context
     )
     assert refs(turned)[2:] == ["transpose(s1, 1, 0)"]
     assert turned[2].shape == (3, 4)
     other = Tensor("d/other", (3,), "<f4", "/d/other")
     places = {**PLACES, other.ref: 2}
-    added = state(
+    added = convert_state(
         slots((), (3,), (3,)), known, [derived_weights.added(BIAS, other)], places, context
     )
     assert refs(added)[2:] == ["s1"]
@@ -229,7 +235,7 @@ def test_a_slot_goes_the_way_of_its_weight() -> None:
         [BIAS, derived_weights.constant("zeros", 0.0, (3,), "<f4")], 0
     )
     with pytest.raises(NoCounterpart, match="'zeros' was no weight before"):
-        state(slots((), (3,)), known, [zeros], PLACES, context)
+        convert_state(slots((), (3,)), known, [zeros], PLACES, context)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +250,9 @@ def test_nadam_s_product(
     config: dict[str, Any], stored: list[tuple[int, ...]], last: str, findings: list[str]
 ) -> None:
     context = Context.of("2.2.4", None)
-    made = state(slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context)
+    made = convert_state(
+        slots(*stored), of("Nadam", learning_rate=0.1, **config), [BIAS], PLACES, context
+    )
     assert made[-1].ref == last
     assert [f.code for f in context.notes.findings] == findings
 
@@ -252,8 +260,8 @@ def test_nadam_s_product(
 def test_the_state_of_an_optimizer_by_default() -> None:
     """Weight by weight, as it was stored, behind the steps and the rate."""
     known, stored = (
-        optimizer("adam", Context.of("2.15.0", "tensorflow")),
+        convert_optimizer("adam", Context.of("2.15.0", "tensorflow")),
         slots((), (), (4, 3), (4, 3), (3,), (3,)),
     )
-    made = state(stored, known, [KERNEL, BIAS], PLACES, Context.of("2.15.0", "tensorflow"))
+    made = convert_state(stored, known, [KERNEL, BIAS], PLACES, Context.of("2.15.0", "tensorflow"))
     assert refs(made)[2:] == ["s2", "s3", "s4", "s5"]

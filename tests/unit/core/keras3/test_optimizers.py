@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, optimizer
+from unnest.core.keras3.optimizers import KnownOptimizer, NoCounterpart, convert_optimizer
 
 #: The mark of an optimizer of Keras 2.11 and later.
 MODERN = {"jit_compile": False}
@@ -16,7 +16,7 @@ SCHEDULES = "keras.optimizers.schedules"
 
 def of(kind: str, context: Context | None = None, **config: Any) -> KnownOptimizer:
     """The optimizer of that class and config, in a file of Keras 2.2.4 where no context is given."""
-    return optimizer(
+    return convert_optimizer(
         {"class_name": kind, "config": config}, context or Context.of("2.2.4", "tensorflow")
     )
 
@@ -146,7 +146,7 @@ def test_a_schedule_of_keras_stays() -> None:
 )
 def test_a_word_is_the_optimizer_by_default(word: str, kind: str, rate: float) -> None:
     """`compile("adam")`: a `.keras` of Keras 2.12 to 2.15 stores that word alone, with the state of today's form."""
-    known = optimizer(word, Context.of("2.15.0", "tensorflow"))
+    known = convert_optimizer(word, Context.of("2.15.0", "tensorflow"))
     assert (known.kind, known.modern, known.rate, arguments(known)["learning_rate"]) == (
         kind,
         True,
@@ -159,4 +159,4 @@ def test_a_word_is_the_optimizer_by_default(word: str, kind: str, rate: float) -
 
 def test_a_word_that_is_no_optimizer() -> None:
     with pytest.raises(NoCounterpart, match="Keras 3 has no optimizer 'lookahead'"):
-        optimizer("lookahead", Context.of("2.15.0", "tensorflow"))
+        convert_optimizer("lookahead", Context.of("2.15.0", "tensorflow"))

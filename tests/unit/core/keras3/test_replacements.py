@@ -8,8 +8,8 @@ from unnest.core.keras3.replacements import (
     LayerCall,
     NewLayer,
     chain,
-    filled,
     tensors_in,
+    with_inputs_filled_in,
 )
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.ops.keras3_nodes import Input, OpNode, Part
@@ -66,7 +66,7 @@ def test_operands_take_the_tensors_of_the_call() -> None:
         (Part(split, 0), Part(split, 1)),
         {"by": [Input(1), 2.5, None]},
     )
-    made = filled(both, [X, Y], {})
+    made = with_inputs_filled_in(both, [X, Y], {})
     assert isinstance(made, OpNode)
     assert made.kwargs == {"by": [Y, 2.5, None]}
     first, second = made.args
@@ -75,4 +75,4 @@ def test_operands_take_the_tensors_of_the_call() -> None:
     assert first.of is second.of, "one operation stays one"
     assert (first.index, second.index) == (0, 1)
     assert list(tensors_in(first.of.args)) == [X]  # type: ignore[arg-type] # operands that were filled are trees
-    assert filled(Input(1), [X, Y], {}) is Y
+    assert with_inputs_filled_in(Input(1), [X, Y], {}) is Y

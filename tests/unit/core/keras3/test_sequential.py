@@ -23,7 +23,7 @@ def made(
     model: dict[str, Any], context: Context | None = None, **shares: tuple[Tensor, ...]
 ) -> NewLayer:
     """The model for Keras 3."""
-    return sequentials.sequential(read(model), shares, context or of_keras_2_2())
+    return sequentials.convert_sequential(read(model), shares, context or of_keras_2_2())
 
 
 def entries(model: NewLayer) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.keras3.conversion_context import Conversion
-from unnest.core.keras3.unconverted_h5 import altered, is_opened
+from unnest.core.keras3.unconverted_h5 import altered_predictions, is_opened_unconverted
 from unnest.core.model import Json, JsonObject, Stored
 
 INPUT: JsonObject = {
@@ -21,7 +21,7 @@ def opens(entry: JsonObject, *rules: str, version: str = "2.11.0") -> bool:
         "config": {"name": "m", "layers": [INPUT, entry]},
     }
     stored = Stored("model", architecture, keras_version=version)
-    return is_opened(stored, [Conversion(rule, ("l",), "") for rule in rules])
+    return is_opened_unconverted(stored, [Conversion(rule, ("l",), "") for rule in rules])
 
 
 def layer(kind: str, **config: Json) -> JsonObject:
@@ -70,7 +70,7 @@ def test_what_keras_3_computes_otherwise() -> None:
     lstm = layer("LSTM", units=2, implementation=1)
     assert opens(lstm, "arguments", "hard-sigmoid")
     made = [Conversion("arguments", ("l",), ""), Conversion("hard-sigmoid", ("l",), "")]
-    assert altered(made) == {"hard_sigmoid": ("l",)}
+    assert altered_predictions(made) == {"hard_sigmoid": ("l",)}
     assert opens(layer("Add"), "mask")
     assert not opens(layer("Softmax"), "mask")  # fails
     assert opens(layer("Conv2D"), "channels-first-bias")

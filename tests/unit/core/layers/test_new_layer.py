@@ -11,7 +11,7 @@ import pytest
 from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.expected_weight_counts import trained_count
@@ -65,7 +65,7 @@ def test_its_shape_is_known(gate: Any) -> None:
 
 def test_an_older_one_converts_to_keras_3(gate: Any) -> None:
     weights = tuple(Tensor(name, (3,), "<f4", name) for name in NAMES)
-    made = converted_layer(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
+    made = convert_layer(gate.stored, "y", weights, Context.of("2.13.1", "tensorflow"))
     assert isinstance(made, NewLayer)
     assert (made.class_name, made.config["units"]) == ("Gate", 3)
     assert [(w.name, w.trained) for w in made.weights] == [

@@ -16,7 +16,7 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     NodeTree,
     Piece,
-    filled,
+    with_inputs_filled_in,
 )
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject
@@ -47,7 +47,7 @@ def _translated(old: OldLayer, read: Translation) -> Expansion:
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         tensors = call.tensors
-        made = [filled(operand, tensors, {}) for operand in read.outputs]
+        made = [with_inputs_filled_in(operand, tensors, {}) for operand in read.outputs]
         return [made] if read.several and len(made) == 1 else made
 
     return Expansion(outputs)

@@ -25,13 +25,13 @@ from unnest.core.model import Json, JsonObject
 HARD_SIGMOID_FACTOR = 1.2
 
 
-def activation(value: Json, name: str, context: Context) -> str | JsonObject:
+def convert_activation(value: Json, name: str, context: Context) -> str | JsonObject:
     """Convert an activation: its name today, a layer that stands for it, or a custom function by name."""
     if value is None:
         return "linear"
     word, config = class_and_config(value)
     if isinstance(value, Mapping) and word == "Activation":
-        return activation(config.get("activation"), name, context)
+        return convert_activation(config.get("activation"), name, context)
     if isinstance(value, Mapping) and layer_record(word).is_in_keras_3:
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
@@ -41,7 +41,7 @@ def activation(value: Json, name: str, context: Context) -> str | JsonObject:
     )
     if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN_ACTIVATIONS):
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
-        return config_values.function(word)
+        return config_values.custom_function(word)
     if is_custom:
         meaning = f"{word} = {WELL_KNOWN_ACTIVATIONS[word]}"
         context.note("known-function", name, meaning)
@@ -50,15 +50,15 @@ def activation(value: Json, name: str, context: Context) -> str | JsonObject:
     return word
 
 
-def is_layer(found: str | JsonObject) -> TypeGuard[JsonObject]:
+def is_layer_entry(found: str | JsonObject) -> TypeGuard[JsonObject]:
     """Return True if an activation is a layer of its own: neither a name nor a custom function."""
     return not isinstance(found, str) and found.get("class_name") != "function"
 
 
-def activated(layer: NewLayer, context: Context) -> Piece:
+def with_converted_activation(layer: NewLayer, context: Context) -> Piece:
     """Convert a layer's activation; weights that feed a hard_sigmoid are scaled."""
-    found = activation(layer.config["activation"], layer.name, context)
-    if is_layer(found):
+    found = convert_activation(layer.config["activation"], layer.name, context)
+    if is_layer_entry(found):
         promised = initialized_weight_counts(
             {k: v for k, v in layer.config.items() if k != "activation"}
         )
@@ -80,16 +80,18 @@ def activated(layer: NewLayer, context: Context) -> Piece:
     if layer.class_name == "Activation":
         context.note("hard-sigmoid", layer.name)
         return chain(_rescaling(f"{layer.name}_rescaled", layer.config.get("dtype")), new)
-    return replace(new, weights=scaled(new.weights, factors_of(new), layer.name, context))
+    return replace(
+        new, weights=scale_weights(new.weights, hard_sigmoid_factors(new), layer.name, context)
+    )
 
 
-def factors_of(layer: NewLayer) -> list[tuple[float, ...]]:
+def hard_sigmoid_factors(layer: NewLayer) -> list[tuple[float, ...]]:
     """Return the factor of each weight that feeds a hard_sigmoid; 1 for the first kernel of a separable layer."""
     through = [(1.0,)] if layer.class_name.startswith("Separable") else []
     return [*through, *[(HARD_SIGMOID_FACTOR,)] * (len(layer.weights) - len(through))]
 
 
-def scaled(
+def scale_weights(
     weights: Weights, factors: Sequence[tuple[float, ...]], name: str, context: Context
 ) -> Weights:
     """Return the weights times these factors; if the file has none, a finding says so.

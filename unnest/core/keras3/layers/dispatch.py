@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3 import keras1_arguments
-from unnest.core.keras3.config_values import plain
+from unnest.core.keras3.config_values import plain_json
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layers import (
     kept_layers,
@@ -22,7 +22,7 @@ from unnest.core.keras3.layers import (
 )
 from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
-from unnest.core.keras3.model_conversion import nested
+from unnest.core.keras3.model_conversion import convert_nested
 from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
@@ -31,21 +31,21 @@ LayerRule: TypeAlias = Callable[[OldLayer], Piece]
 """A layer -> what it becomes; raises CannotConvert."""
 
 
-def converted_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
+def convert_layer(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
     """Return the replacement of a layer entry. Raises CannotConvert."""
     config = entry.get("config")
     try:
-        made = _piece(entry, name, weights, context)
+        made = _replacement(entry, name, weights, context)
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as e:
         why = f"its arguments and weights are not as its Keras wrote them ({type(e).__name__}: {e})"
         raise refused(name, str(entry.get("class_name")), why) from e
     if isinstance(made, NewLayer) and made.weights and not is_model(made.entry):
         frozen = isinstance(config, Mapping) and config.get("trainable") is False
-        return replace(made, weights=tuple(_flagged(made, frozen=frozen)))
+        return replace(made, weights=tuple(_marked_as_trained(made, frozen=frozen)))
     return made
 
 
-def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
+def _marked_as_trained(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
     """Yield the weights, each marked as trained or not; those of a wrapped layer are marked already."""
     record = layer_record(layer.class_name)
     trained = len(layer.weights)
@@ -58,12 +58,12 @@ def _flagged(layer: NewLayer, *, frozen: bool) -> Iterator[Tensor]:
         yield weight._replace(trained=weight.trained and k < trained and not frozen)
 
 
-def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
+def _replacement(entry: JsonObject, name: str, weights: Weights, context: Context) -> Piece:
     """Convert one layer by the rule of its class, a model by its layers."""
     weights = tuple(w._replace(trained=True) for w in weights) if not is_model(entry) else weights
     if is_model(entry):
-        return nested(entry, name, weights, context)
-    kind, config = str(entry.get("class_name")), plain(entry.get("config"))
+        return convert_nested(entry, name, weights, context)
+    kind, config = str(entry.get("class_name")), plain_json(entry.get("config"))
     settings: Config = config if isinstance(config, Mapping) else {}
     registered = entry.get("registered_name")
     if isinstance(registered, str) and ">" in registered:
@@ -77,10 +77,12 @@ def _piece(entry: JsonObject, name: str, weights: Weights, context: Context) -> 
         kind = bare
     keras_1s = keras1_arguments.is_keras_1(settings, context)
     if keras_1s and kind != "Merge":
-        kind, settings = keras1_arguments.translated(kind, settings, name, context)
-        weights = legacy_weight_layouts.of_keras_1(kind, settings, name, weights, context)
+        kind, settings = keras1_arguments.renamed_class_and_arguments(kind, settings, name, context)
+        weights = legacy_weight_layouts.convert_keras_1_weights(
+            kind, settings, name, weights, context
+        )
     kind = RENAMED.get(kind, kind)
-    weights = legacy_weight_layouts.correlating(kind, weights, name, context)
+    weights = legacy_weight_layouts.flip_theano_kernels(kind, weights, name, context)
     rule = LAYER_RULES.get(kind)
     if rule is None:
         rule = plain_layer if layer_record(kind).is_in_keras_3 else without_rule

@@ -11,8 +11,12 @@ from unnest.core.keras3 import config_values, constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layer_mask_behaviour import drops_mask
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.activation_arguments import activated, activation, is_layer
-from unnest.core.keras3.mask_preservation import stopped
+from unnest.core.keras3.layers.activation_arguments import (
+    convert_activation,
+    is_layer_entry,
+    with_converted_activation,
+)
+from unnest.core.keras3.mask_preservation import without_output_mask
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
@@ -31,14 +35,14 @@ def plain_layer(old: OldLayer) -> Piece:
         raise old.refused(
             f"has {len(old.weights)} weights, and its config promises {promised.total}"
         )
-    new = constructor_arguments.written(old)
+    new = constructor_arguments.converted_arguments(old)
     if not old.config.get("dtype") and any(w.dtype[1:] == "f8" for w in old.weights):
         new["dtype"] = "float64"
     layer = old.as_new(new)
-    made = activated(layer, old.context) if "activation" in new else layer
+    made = with_converted_activation(layer, old.context) if "activation" in new else layer
     biased = new.get("data_format") == "channels_first" and new.get("use_bias", True)
     return (
-        removed_layers.channels_first(made, old.context)
+        removed_layers.with_bias_on_last_axis(made, old.context)
         if biased and "kernel_size" in new and isinstance(made, NewLayer)
         else made
     )
@@ -56,13 +60,13 @@ def maskless_layer(old: OldLayer) -> Piece:
     if not old.context.masks or not isinstance(made, NewLayer):
         return made
     old.note("no-mask")
-    return stopped(made)
+    return without_output_mask(made)
 
 
 def activation_layer(old: OldLayer) -> Piece:
     """Convert Activation; an activation that is a layer today becomes that layer."""
-    found = activation(old.config.get("activation"), old.name, old.context)
-    if not is_layer(found):
+    found = convert_activation(old.config.get("activation"), old.name, old.context)
+    if not is_layer_entry(found):
         return passing_layer(old)
     old.note("activation-layer")
     made = old.context.convert_layer(found, old.name, ())
@@ -102,7 +106,7 @@ def separable_1d(old: OldLayer) -> Piece:
     """Convert SeparableConv1D; `causal`, which Keras 3 refuses, becomes zeros in front and `valid`."""
     if old.config.get("padding") != "causal":
         return plain_layer(old)
-    size, dilation = (_first(old.config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
+    size, dilation = (_first_number(old.config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
     old.note("causal")
     made = plain_layer(old.with_config({"padding": "valid"}))
     if not isinstance(made, NewLayer):
@@ -111,10 +115,10 @@ def separable_1d(old: OldLayer) -> Piece:
         "padding": [dilation * (size - 1), 0],
         "data_format": old.config.get("data_format", "channels_last"),
     }
-    return chain(removed_layers.layer("ZeroPadding1D", f"{old.name}_padding", padding), made)
+    return chain(removed_layers.keras_layer("ZeroPadding1D", f"{old.name}_padding", padding), made)
 
 
-def _first(value: Json) -> int:
+def _first_number(value: Json) -> int:
     number = value[0] if is_list(value) else value
     assert isinstance(number, int)
     return number
@@ -165,7 +169,7 @@ def merge(old: OldLayer) -> Piece:
     if old.config.get("layers"):
         raise old.refused("holds its branches, models of their own, as a Sequential's first layer")
     if old.config.get("mode_type", "raw") != "raw":
-        return _of_code(old)
+        return _merge_by_function(old)
     if str(mode) not in MERGE_MODES:
         raise old.refused(f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
     old.note("merge")
@@ -178,7 +182,7 @@ def merge(old: OldLayer) -> Piece:
     return plain_layer(replace(old, kind=MERGE_MODES[str(mode)].name, config=new))
 
 
-def _of_code(old: OldLayer) -> Piece:
+def _merge_by_function(old: OldLayer) -> Piece:
     """Convert a Merge whose mode is a function, stored as a Lambda's is under keys of its own.
 
     (Source: files of Keras 1.2.2.)
@@ -207,7 +211,7 @@ def gaussian_noise(old: OldLayer) -> Piece:
         replace(old, name=f"{old.name}gaussian_noise").with_config({"stddev": deviation / factor})
     )
     assert isinstance(smaller, NewLayer)
-    before, behind = (removed_layers.layer("Rescaling", n, {"scale": s, "offset": 0.0})
+    before, behind = (removed_layers.keras_layer("Rescaling", n, {"scale": s, "offset": 0.0})
                       for n, s in ((f"{old.name}_smaller", 1 / factor), (old.name, factor)))  # fmt: skip
     return chain(before, smaller, behind)
 
@@ -226,4 +230,4 @@ def upsampling_2d(old: OldLayer) -> Piece:
     old.note("bilinear")
     made = plain_layer(old)
     assert isinstance(made, NewLayer)
-    return Choice(lambda specs, _: removed_layers.bilinear(made, specs[0]))
+    return Choice(lambda specs, _: removed_layers.old_bilinear_upsampling(made, specs[0]))

@@ -8,7 +8,9 @@ from unnest.core.keras3.replacements import Config, Weights
 from unnest.core.layers.catalog import layer_record
 
 
-def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: Context) -> Weights:
+def convert_keras_1_weights(
+    kind: str, config: Config, name: str, weights: Weights, context: Context
+) -> Weights:
     """Return Keras 1's weights in the layout of Keras 2 (source: Keras 2.2.4, preprocess_weights_for_loading)."""
     record = layer_record(kind)
     gates = record.keras_1_gates
@@ -51,7 +53,7 @@ def of_keras_1(kind: str, config: Config, name: str, weights: Weights, context: 
     return (kernel, *rest)
 
 
-def correlating(kind: str, weights: Weights, name: str, context: Context) -> Weights:
+def flip_theano_kernels(kind: str, weights: Weights, name: str, context: Context) -> Weights:
     """Flip Theano's convolution kernels for a backend that correlates."""
     if context.backend != "theano" or not weights:
         return weights

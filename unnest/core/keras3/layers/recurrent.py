@@ -10,9 +10,9 @@ from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activation_arguments import (
     HARD_SIGMOID_FACTOR,
-    activation,
-    is_layer,
-    scaled,
+    convert_activation,
+    is_layer_entry,
+    scale_weights,
 )
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.replacements import Config, Piece
@@ -27,19 +27,19 @@ def recurrent_layer(old: OldLayer) -> Piece:
         raise old.refused("its arguments are not in the file: Keras 2.0.9 stored none of a cell's")
     if old.config.get("time_major"):
         made = recurrent_layer(old.with_config({"time_major": False}))
-        return removed_layers.time_major(made, old)
+        return removed_layers.with_time_and_batch_swapped(made, old)
     if (
         old.config.get("zero_output_for_mask")
         and old.kind in ("LSTM", "GRU")
         and _may_not_zero(old.context)
     ):
         raise old.refused(NOT_ZEROED)
-    new = constructor_arguments.written(old)
+    new = constructor_arguments.converted_arguments(old)
     base = old.kind.removesuffix("Cell")
     gates = layer_record(base).gates or "h"
-    recurrent = activation(new.get("recurrent_activation", "linear"), old.name, old.context)
-    act = activation(new.get("activation"), old.name, old.context)
-    if is_layer(recurrent) or is_layer(act):
+    recurrent = convert_activation(new.get("recurrent_activation", "linear"), old.name, old.context)
+    act = convert_activation(new.get("activation"), old.name, old.context)
+    if is_layer_entry(recurrent) or is_layer_entry(act):
         raise old.refused("an activation that is a layer has no place inside a recurrent layer")
     if act == HARD_SIGMOID and len(gates) == len("ifco"):
         raise old.refused(
@@ -56,7 +56,7 @@ def recurrent_layer(old: OldLayer) -> Piece:
     outer = {"h"} if act == HARD_SIGMOID else set()
     factors = tuple(HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates)
     if inner or outer:
-        weights = scaled(weights, [factors] * len(weights), old.name, old.context)
+        weights = scale_weights(weights, [factors] * len(weights), old.name, old.context)
     if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
         has_two_rows = len(weights[2].shape) == 2  # noqa: PLR2004 - input and recurrent bias, one each
         if has_two_rows is not bool(new.get("reset_after")):
@@ -119,9 +119,9 @@ def rnn(old: OldLayer) -> Piece:
     """Return an RNN over a cell, by the cell's class."""
     if old.config.get("time_major"):
         made = rnn(old.with_config({"time_major": False}))
-        return removed_layers.time_major(made, old)
+        return removed_layers.with_time_and_batch_swapped(made, old)
     cell = inner_layer(old.config.get("cell"), old, old.weights)
-    new = constructor_arguments.written(old.with_config({"cell": None}))
+    new = constructor_arguments.converted_arguments(old.with_config({"cell": None}))
     return old.as_new({**new, "cell": cell.entry}, cell.weights)
 
 
@@ -139,7 +139,7 @@ def stacked_cells(old: OldLayer) -> Piece:
         rest = rest[count:]
     if rest:
         raise old.refused("its cells promise other weights than it has")
-    new = constructor_arguments.written(old.without("cells", "reverse_state_order"))
+    new = constructor_arguments.converted_arguments(old.without("cells", "reverse_state_order"))
     cell_weights = tuple(w for c in made for w in c.weights)
     return old.as_new({**new, "cells": [c.entry for c in made]}, cell_weights)
 

@@ -8,7 +8,7 @@ from math import prod
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
-from unnest.core.keras3.layers.activation_arguments import activated
+from unnest.core.keras3.layers.activation_arguments import with_converted_activation
 from unnest.core.keras3.replacements import (
     Choice,
     Expansion,
@@ -30,16 +30,16 @@ from unnest.core.ops.keras3_nodes import OpNode
 IMAGE = "keras.src.ops.image"
 
 
-def layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
+def keras_layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
     """Return a layer of Keras's own in float32."""
     return NewLayer(
         name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights
     )
 
 
-def _new(old: OldLayer) -> NewLayer:
+def _as_today(old: OldLayer) -> NewLayer:
     """Return a layer of a class that Keras 3 has, with its arguments of today."""
-    return old.as_new(constructor_arguments.written(old))
+    return old.as_new(constructor_arguments.converted_arguments(old))
 
 
 def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
@@ -51,7 +51,7 @@ def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
     }
     bias = {} if old.config.get("use_bias", True) else {"bias_axes": None}
     config = {**rules_and_activation, **settings, **bias}
-    dense = _new(replace(old, kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
+    dense = _as_today(replace(old, kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
     trainable = bool(old.config.get("trainable", True))
     return replace(dense, config={**dense.config, "trainable": trainable})
 
@@ -90,16 +90,18 @@ def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
         replace(old, weights=weights), "dense",
         {"equation": "abc,bcd->abd", "output_shape": [patches, filters], "bias_axes": "bd"},
     )  # fmt: skip
-    activated_dense = activated(dense, old.context)
+    activated_dense = with_converted_activation(dense, old.context)
     if not isinstance(activated_dense, NewLayer):
         raise old.refused("an activation that is a layer is not expressed here")
-    flat = layer("Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]})
-    row = layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
-    last = layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
-    shaped = layer(
+    flat = keras_layer(
+        "Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]}
+    )
+    row = keras_layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
+    last = keras_layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
+    shaped = keras_layer(
         "Reshape", f"{name}_shaped" if first else name, {"target_shape": [*out, filters]}
     )
-    back = layer("Permute", name, {"dims": [3, 1, 2]})
+    back = keras_layer("Permute", name, {"dims": [3, 1, 2]})
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         x: NodeTree = call.args[0]
@@ -182,7 +184,7 @@ def highway(old: OldLayer) -> Piece:
     if not isinstance(size, int):
         raise old.refused("its size is not stored")
     transform = replace(own, name=f"{old.name}_transform", weights=old.weights[::2])
-    dense = _new(transform.with_config({"units": size}))
+    dense = _as_today(transform.with_config({"units": size}))
     gate_config: JsonObject = {
         "units": size,
         "activation": "sigmoid",
@@ -190,8 +192,8 @@ def highway(old: OldLayer) -> Piece:
         "trainable": own.config.get("trainable", True),
     }
     carry = replace(own, name=f"{old.name}_carry", config=gate_config, weights=old.weights[1::2])
-    gate = _new(carry)
-    made = activated(dense, old.context)
+    gate = _as_today(carry)
+    made = with_converted_activation(dense, old.context)
     if not isinstance(made, NewLayer):
         raise old.refused("an activation that is a layer is not expressed here")
 
@@ -216,7 +218,7 @@ def _keras_2(old: OldLayer) -> OldLayer:
     return replace(old, config=config)
 
 
-def time_major(made: Piece, old: OldLayer) -> Piece:
+def with_time_and_batch_swapped(made: Piece, old: OldLayer) -> Piece:
     """Transpose input and output of a recurrent layer whose input is (time, batch, features)."""
     if not isinstance(made, NewLayer):
         raise old.refused("time_major with an activation that is a layer is not expressed")
@@ -234,7 +236,7 @@ def time_major(made: Piece, old: OldLayer) -> Piece:
     return Expansion(outputs)
 
 
-def channels_first(made: NewLayer, context: Context) -> Piece:
+def with_bias_on_last_axis(made: NewLayer, context: Context) -> Piece:
     """Add the bias of a channels_first convolution apart: Keras 3 on TensorFlow may add it along the wrong axis."""
     rank = layer_record(made.class_name).window_axes
     name = made.name
@@ -251,15 +253,15 @@ def channels_first(made: NewLayer, context: Context) -> Piece:
         inner = made.renamed(f"{name}_channels_last")
         inner = replace(inner, config={**inner.config, "data_format": "channels_last"})
         return chain(
-            layer("Permute", f"{name}_to_last", {"dims": to_last}),
+            keras_layer("Permute", f"{name}_to_last", {"dims": to_last}),
             inner,
-            layer("Permute", name, {"dims": to_first}),
+            keras_layer("Permute", name, {"dims": to_first}),
         )
 
     return Choice(resolved)
 
 
-def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
+def old_bilinear_upsampling(made: NewLayer, spec: Spec | None) -> Piece:
     """Convert bilinear UpSampling2D with pixel k at k / factor, between its two neighbours: two constant matrices."""
     if spec is None or len(spec.shape) != 4:  # noqa: PLR2004 - batch, two axes, channels
         raise refused(
@@ -271,7 +273,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
     sizes = spec.shape[2:] if first else spec.shape[1:3]
     factors = _sizes(made.config.get("size"), 2)
     matrices = [
-        _between(size, factor)
+        _interpolation_matrix(size, factor)
         for size, factor in zip(sizes, factors, strict=True)
         if size is not None
     ]
@@ -297,7 +299,7 @@ def bilinear(made: NewLayer, spec: Spec | None) -> Piece:
     return Expansion(outputs)
 
 
-def _between(size: int, factor: int) -> JsonObject:
+def _interpolation_matrix(size: int, factor: int) -> JsonObject:
     """Return the (size x factor, size) matrix that interpolates new pixels; those behind the last repeat it."""
     rows = []
     for k in range(size * factor):

@@ -40,7 +40,7 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
 def time_distributed(old: OldLayer) -> Piece:
     """Convert TimeDistributed; over a chain of layers it becomes a chain of TimeDistributed."""
     held = _inner_piece(old.config.get("layer"), old, old.weights)
-    new = constructor_arguments.written(old.with_config({"layer": None}))
+    new = constructor_arguments.converted_arguments(old.with_config({"layer": None}))
     if isinstance(held, NewLayer):
         return old.as_new({**new, "layer": held.entry}, held.weights)
     if not isinstance(held, Expansion) or held.chain is None:
@@ -99,7 +99,9 @@ def bidirectional(old: OldLayer) -> Piece:
     other = old.config.get("backward_layer")
     opposite = old.config.get("layer") if other is None else other
     backward = inner_layer(opposite, old, old.weights[half:])
-    new = constructor_arguments.written(old.with_config({"layer": None, "backward_layer": None}))
+    new = constructor_arguments.converted_arguments(
+        old.with_config({"layer": None, "backward_layer": None})
+    )
     new["layer"], new["backward_layer"] = forward.entry, backward.entry
     if other is None:
         del new["backward_layer"]
@@ -118,6 +120,6 @@ def spectral_normalization(old: OldLayer) -> Piece:
         raise old.refused("its layer ends in hard_sigmoid, which is another function today")
     if held.class_name == "Embedding":
         raise old.refused("Keras 3 casts what comes out of its layer to the integers that went in")
-    new = constructor_arguments.written(old.with_config({"layer": None}))
+    new = constructor_arguments.converted_arguments(old.with_config({"layer": None}))
     vector = tuple(w._replace(trained=False) for w in old.weights[-1:])
     return old.as_new({**new, "layer": held.entry}, (*held.weights, *vector))

@@ -6,13 +6,22 @@ from collections.abc import Sequence
 
 from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.keras3.conversion_context import OldLayer
-from unnest.core.keras3.graph_builder import SIZE
+from unnest.core.keras3.graph_builder import SHAPE_OR_NUMBER
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
-from unnest.core.keras3.operations.random_numbers import drawn_by_function, drawn_by_node
-from unnest.core.keras3.replacements import Expansion, LayerArguments, NodeTree, Piece, filled
+from unnest.core.keras3.operations.random_numbers import (
+    random_lambda_of_function,
+    random_lambda_of_node,
+)
+from unnest.core.keras3.replacements import (
+    Expansion,
+    LayerArguments,
+    NodeTree,
+    Piece,
+    with_inputs_filled_in,
+)
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     CORE,
@@ -37,9 +46,9 @@ def rule(old: OldLayer) -> Piece:
         values = CallValues(call, old.context)
         try:
             if isinstance(function, str):
-                drawn = drawn_by_function(function, old.name, values)
+                drawn = random_lambda_of_function(function, old.name, values)
             else:
-                drawn = drawn_by_node(node, old.config, old.name, values)
+                drawn = random_lambda_of_node(node, old.config, old.name, values)
             if drawn is not None:
                 return [drawn]
             if isinstance(function, str):
@@ -53,7 +62,7 @@ def rule(old: OldLayer) -> Piece:
             raise old.refused(f"{called_by} is not translated: {NO_NODE}") from why
         old.note("tf-operation")
         old.context.graph.results.setdefault(old.name, value)
-        return [filled(operand, call.tensors, {}) for operand in operands]
+        return [with_inputs_filled_in(operand, call.tensors, {}) for operand in operands]
 
     return Expansion(outputs)
 
@@ -63,7 +72,9 @@ def _operands(value: SymbolicValue, call: LayerArguments) -> list[Operand]:
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
     if isinstance(value, ShapeTuple | Size | Const | Items):
-        return [OpNode(CORE, SIZE, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))]
+        return [
+            OpNode(CORE, SHAPE_OR_NUMBER, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))
+        ]
     return [_operand(value)]
 
 

@@ -25,7 +25,7 @@ from unnest.core.ops.keras3_expression_values import (
 )
 from unnest.core.ops.keras3_nodes import OpNode
 
-DRAWS: Mapping[str, tuple[tuple[str, Json], ...]] = {
+RANDOM_FUNCTIONS: Mapping[str, tuple[tuple[str, Json], ...]] = {
     "random.normal": (("mean", 0.0), ("stddev", 1.0)),
     "random.truncated_normal": (("mean", 0.0), ("stddev", 1.0)),
     "random.uniform": (("minval", 0.0), ("maxval", 1.0)),
@@ -39,11 +39,11 @@ RANDOM_NODES = {
 }
 """Operation of TensorFlow's graph -> the function that draws the same with its defaults."""
 
-WHY = "no layer or operation of Keras 3's own draws random numbers at inference"
+WHY_A_FUNCTION = "no layer or operation of Keras 3's own draws random numbers at inference"
 """The reason for the function."""
 
 
-def drawn_by_node(
+def random_lambda_of_node(
     node: JsonObject, config: Mapping[str, Json], name: str, values: CallValues
 ) -> NodeTree | None:
     """Return the Lambda for a node of TensorFlow's graph that draws numbers; None for any other.
@@ -56,11 +56,11 @@ def drawn_by_node(
     if function is None:
         return None
     if node_attributes(node).get("dtype") not in (None, "DT_FLOAT") or config.get("constants"):
-        raise Unknown(WHY)
-    return _drawn(function, values.call.args[:1], {}, name, values)
+        raise Unknown(WHY_A_FUNCTION)
+    return _random_lambda(function, values.call.args[:1], {}, name, values)
 
 
-def drawn_by_function(function_name: str, name: str, values: CallValues) -> NodeTree | None:
+def random_lambda_of_function(function_name: str, name: str, values: CallValues) -> NodeTree | None:
     """Return the Lambda for a call of a function that draws numbers; None for any other.
 
     Raises:
@@ -68,12 +68,12 @@ def drawn_by_function(function_name: str, name: str, values: CallValues) -> Node
             rows.
 
     """
-    if function_name not in DRAWS:
+    if function_name not in RANDOM_FUNCTIONS:
         return None
-    return _drawn(function_name, values.call.args, values.call.kwargs, name, values)
+    return _random_lambda(function_name, values.call.args, values.call.kwargs, name, values)
 
 
-def _drawn(
+def _random_lambda(
     function_name: str,
     args: Sequence[NodeTree],
     kwargs: Mapping[str, NodeTree],
@@ -81,12 +81,12 @@ def _drawn(
     values: CallValues,
 ) -> OpNode:
     """Return a Lambda that draws numbers by a function that the loader is given. Raises Unknown."""
-    parameters = DRAWS[function_name]
+    parameters = RANDOM_FUNCTIONS[function_name]
     given = dict(
         zip(("shape", *(key for key, _ in parameters), "dtype"), args, strict=False)
     ) | dict(kwargs)
     if given.pop("dtype", None) not in (None, "float32"):
-        raise Unknown(WHY)
+        raise Unknown(WHY_A_FUNCTION)
     rows, sizes = _sizes(values.of(given.pop("shape", None)))
     like = next((tensor for tensor, of in values.context.graph.rows.items() if of == rows), None)
     settings = {key: given.pop(key, None) for key, _ in parameters}
@@ -94,10 +94,10 @@ def _drawn(
     for key, default in parameters:
         value = default if settings[key] is None else settings[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Unknown(WHY)
+            raise Unknown(WHY_A_FUNCTION)
         arguments[key] = value
     if like is None or given.keys() - {"seed", "name"}:
-        raise Unknown(WHY)
+        raise Unknown(WHY_A_FUNCTION)
     made = LayerCall(_layer(function_name, name, arguments, values.context), (like,))
     # A Lambda's dtype is open, and what follows is computed in this one.
     return OpNode(CORE, "Cast", {"dtype": "float32"}, (made,))  # type: ignore[arg-type]  # a tree, as of pieces
@@ -109,7 +109,7 @@ def _layer(function_name: str, name: str, arguments: JsonObject, context: Contex
     sizes = "".join(f", {size}" for size in shape) if isinstance(shape, list) else ""
     read = f"tf.{function_name}((rows{sizes or ','}), {settings})"
     called = f"{re.sub(r'[^0-9A-Za-z_]', '_', name)}_function"
-    return named_function("operation", name, called, arguments, (WHY, read), context)
+    return named_function("operation", name, called, arguments, (WHY_A_FUNCTION, read), context)
 
 
 def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
@@ -125,5 +125,5 @@ def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
             for part in parts[1:]
         ]
     if rows is None or None in sizes:
-        raise Unknown(WHY)
+        raise Unknown(WHY_A_FUNCTION)
     return rows, [size for size in sizes if size is not None]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.replacements import Expansion, NewLayer, Piece
 from unnest.core.model import Tensor
 
@@ -29,7 +29,7 @@ def weights(*shapes: tuple[int, ...], dtype: str = "<f4") -> tuple[Tensor, ...]:
 
 def of_keras_2_2(*, masks: bool = False) -> Context:
     """A conversion of a file of Keras 2.2.4 on TensorFlow, by the rules of all layers."""
-    return replace(Context.of("2.2.4", "tensorflow"), masks=masks, layer_converter=converted_layer)
+    return replace(Context.of("2.2.4", "tensorflow"), masks=masks, layer_converter=convert_layer)
 
 
 def made(
@@ -40,8 +40,8 @@ def made(
     **more: Any,
 ) -> Piece:
     """Convert the layer `l` of that class; `more` are fields of the context."""
-    context = Context(release=release, layer_converter=converted_layer, **more)
-    return converted_layer(
+    context = Context(release=release, layer_converter=convert_layer, **more)
+    return convert_layer(
         {"class_name": kind, "config": {"name": "l", **config}}, "l", weights(*shapes), context
     )
 

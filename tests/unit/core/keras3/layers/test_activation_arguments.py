@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, steps
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.layers.activation_arguments import activation
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.activation_arguments import convert_activation
+from unnest.core.keras3.layers.dispatch import convert_layer
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_activation(
 ) -> None:
     """In a file older than Keras's function of that name, the name is a custom function's."""
     context = Context(release=release)
-    assert activation(value, "l", context) == written
+    assert convert_activation(value, "l", context) == written
     assert list(context.notes.custom) == ([] if custom is None else [custom])
 
 
@@ -49,7 +49,7 @@ def test_a_hard_sigmoid_without_weights() -> None:
     """A model's JSON alone: there is nothing to multiply, and the layer is named."""
     context = Context(release=KERAS_2)
     config = {"name": "l", **DENSE, "activation": "hard_sigmoid"}
-    layer = one(converted_layer({"class_name": "Dense", "config": config}, "l", (), context))
+    layer = one(convert_layer({"class_name": "Dense", "config": config}, "l", (), context))
     assert (layer.class_name, layer.config["activation"], layer.weights) == (
         "Dense",
         "hard_sigmoid",

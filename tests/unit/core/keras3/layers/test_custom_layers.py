@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.keras3.layers.making import KERAS_2, one, refuses, weights
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.custom_layers import is_custom_class
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import JsonObject
 
@@ -19,7 +19,7 @@ def test_custom_function_layer_stays_as_it_is() -> None:
         "class_name": "package>Attend",
         "config": {"name": "l", "p": 0.5, "batch_input_shape": [None, 4]},
     }
-    layer = one(converted_layer(entry, "l", weights((4, 3)), context))
+    layer = one(convert_layer(entry, "l", weights((4, 3)), context))
     assert (layer.class_name, layer.registered_name, layer.module) == (
         "Attend",
         "package>Attend",
@@ -91,5 +91,5 @@ def test_weights_that_a_subclass_adds(
 ) -> None:
     context = Context(release=KERAS_2)
     entry: JsonObject = {"class_name": "Normed", "config": {"name": "l", **config}}
-    one(converted_layer(entry, "l", weights(*shapes), context))
+    one(convert_layer(entry, "l", weights(*shapes), context))
     assert [finding.code for finding in context.notes.findings] == codes

@@ -11,7 +11,7 @@ import unnest
 from tests.layer_cases import cases
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, refuses, weights
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
-from unnest.core.keras3.layers.dispatch import converted_layer
+from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.layers.kept_layers import embedding
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import JsonObject
@@ -37,9 +37,7 @@ def test_a_layer_of_double_numbers_computes_in_them() -> None:
     for config, dtype in (({}, "float64"), ({"dtype": "float32"}, "float32")):
         entry: JsonObject = {"class_name": "Dense", "config": {"name": "l", **DENSE, **config}}
         layer = one(
-            converted_layer(
-                entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2)
-            )
+            convert_layer(entry, "l", weights((4, 3), (3,), dtype="<f8"), Context(release=KERAS_2))
         )
         assert layer.config["dtype"] == dtype
 

@@ -252,7 +252,7 @@ def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     """The last step alone has no time to turn back."""
     context = Context()
     old = OldLayer("LSTM", {"return_sequences": sequences}, "l", (), context)
-    made = entries(removed_layers.time_major(LSTM, old), 5, None, 4)
+    made = entries(removed_layers.with_time_and_batch_swapped(LSTM, old), 5, None, 4)
     assert [e["class_name"] for e in made] == kinds
     assert settings(made[0], "axis1", "axis2") == [0, 1]
     assert settings(made[1], "name") == ["l_batch_major"]
@@ -265,7 +265,7 @@ def test_time_before_the_batch(sequences: bool, kinds: list[str]) -> None:
     ids=["named", "listed"],
 )
 def test_time_before_the_batch_with_states_is_refused(call: LayerArguments) -> None:
-    piece = removed_layers.time_major(
+    piece = removed_layers.with_time_and_batch_swapped(
         LSTM, OldLayer("LSTM", {"return_sequences": True}, "l", (), Context())
     )
     assert isinstance(piece, Expansion)
@@ -287,7 +287,7 @@ CONV = NewLayer("l", "Conv2D", {
 def test_a_bias_of_channels_first(shape: tuple[int | None, ...], is_turned: bool) -> None:
     """The layer stays where its output is known to be not as wide as it has filters."""
     context = Context()
-    made = chosen(removed_layers.channels_first(CONV, context), *shape)
+    made = chosen(removed_layers.with_bias_on_last_axis(CONV, context), *shape)
     assert bool(context.conversions()) is is_turned
     if not is_turned:
         assert made is CONV
@@ -317,7 +317,7 @@ def test_bilinear_of_then_is_two_matrices(
 ) -> None:
     """New pixels between the old; the last is repeated, not continued."""
     up = NewLayer("l", "UpSampling2D", {"name": "l", "size": [2, 3], "data_format": data_format})
-    piece = removed_layers.bilinear(up, Spec(shape, "float32"))
+    piece = removed_layers.old_bilinear_upsampling(up, Spec(shape, "float32"))
     assert isinstance(piece, Expansion)
     builder = Builder()
     x = builder.input(
@@ -341,4 +341,4 @@ def test_bilinear_of_an_open_size_is_refused(spec: Spec | None) -> None:
         "l", "UpSampling2D", {"name": "l", "size": [2, 2], "data_format": "channels_last"}
     )
     with pytest.raises(CannotConvert, match=r"'l' \(UpSampling2D\): the size of its input"):
-        removed_layers.bilinear(up, spec)
+        removed_layers.old_bilinear_upsampling(up, spec)
