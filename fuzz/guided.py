@@ -90,8 +90,9 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
     from unnest.core.make_plan import NotAGraph
     from unnest.core.plan import Choices
     from unnest.errors import UnnestError
-    from unnest.formats.detect import container, stored_size
+    from unnest.formats.detect import stored_size
     from unnest.formats.error_translation import reading
+    from unnest.formats.open_container import container
 
     reader = container(name)  # type: ignore[arg-type] # one of the readers that are names of containers
 
@@ -124,8 +125,8 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
     with atheris.instrument_imports(include=["unnest"]):
         import unnest.core.byte_code.code_objects
         import unnest.core.make_plan  # noqa: F401 - loaded here, so that its lines count
-        from unnest.formats.detect import READERS as CONTAINERS
-        from unnest.formats.detect import container
+        from unnest.formats.open_container import READERS as CONTAINERS
+        from unnest.formats.open_container import container
 
         for reader in CONTAINERS:
             container(reader)

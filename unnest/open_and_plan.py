@@ -8,8 +8,9 @@ from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Unreadable
 from unnest.formats.base import Source
-from unnest.formats.detect import look, open_container, stored_size
+from unnest.formats.detect import stored_size
 from unnest.formats.error_translation import not_a_graph, reading
+from unnest.formats.open_container import open_container, open_for_inspection
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:
@@ -38,7 +39,7 @@ def open_to_inspect(path: str) -> Source:
 
     """
     with reading(path):
-        return look(path)
+        return open_for_inspection(path)
 
 
 def plan_source(source: Source, architecture: JsonObject | None, choices: Choices) -> Plan:

@@ -10,7 +10,7 @@ from unnest.errors import Refused
 from unnest.files import atomic, overwrite_checks, write_errors
 from unnest.formats.base import Source
 from unnest.formats.container_conversions import TargetFormat
-from unnest.formats.detect import container
+from unnest.formats.open_container import container
 from unnest.options import FixOptions
 
 

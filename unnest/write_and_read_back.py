@@ -16,7 +16,7 @@ from unnest.files import atomic
 from unnest.files.file_copies import copy_file, copy_tree, files_equal, folders_equal
 from unnest.formats.base import Source
 from unnest.formats.container_conversions import TargetFormat
-from unnest.formats.detect import container, open_container
+from unnest.formats.open_container import container, open_container
 from unnest.options import FixOptions, Phase, PhaseMeter
 
 

@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 
 from tests.h5compare import differences
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 from unnest.formats.tensorflow.saved_model_reader import SavedModelSource
 
 

@@ -16,7 +16,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 from unnest.core.make_plan import plan
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 
 FOLDER = FIXTURES / "frozen_parts"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 
 PARALLEL = FIXTURES / "mixed_precision" / "tf27"
 

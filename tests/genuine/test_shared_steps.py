@@ -10,7 +10,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import weights_by_layer
 from unnest.core.make_plan import plan
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 
 FOLDER = FIXTURES / "shared_steps"
 PARALLEL = sorted(FOLDER.glob("*-parallel.h5"))

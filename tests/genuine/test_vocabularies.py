@@ -15,7 +15,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.model import Json
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 
 FOLDER = FIXTURES / "vocabularies"
 #: The words of StringLookup, most frequent first; of a file in its order.

@@ -46,7 +46,7 @@ from unnest.core.make_plan import NotAGraph, plan
 from unnest.core.model import Stored
 from unnest.core.plan import Plan
 from unnest.errors import UnnestError
-from unnest.formats.detect import open_container
+from unnest.formats.open_container import open_container
 
 ROOT = Path(__file__).parents[2]
 FILES = (

@@ -6,7 +6,7 @@ out the `output` of a plan: `write` makes a file (or fills a folder) under a nam
 publish or remove, `verify` opens the result again and compares it with what was meant to be written. Writers never ask
 which container a source is of: whatever they need, each source answers, or has the default below.
 
-A new container is a module in this folder and a line in `detect.py`.
+A new container is a module in this folder and a line in `open_container.py`.
 """
 
 from __future__ import annotations

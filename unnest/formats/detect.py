@@ -1,8 +1,4 @@
-"""Find the container of a path by its content: magic numbers and markers first, then structure.
-
-The modules that read a container are imported when one is met: loading HDF5's library alone takes longer than all the
-rest.
-"""
+"""Find the container of a path by its content: magic numbers and markers first, then structure."""
 
 from __future__ import annotations
 
@@ -12,24 +8,12 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable
-from importlib import import_module
 
 from unnest.errors import Unreadable
-from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
+from unnest.formats.base import MODEL_SUFFIXES, ContainerName
 from unnest.formats.hdf5.dataset_node import is_path_keyed
 from unnest.formats.keras3.weights_json_map import files_of, map_of
-from unnest.formats.tfjs.detection import is_model_json, model_json_around
-
-#: Container -> module and class. A new container is a line here.
-READERS: dict[ContainerName, tuple[str, str]] = {
-    "h5": ("unnest.formats.hdf5.legacy_h5_writer", "H5Container"),
-    "json": ("unnest.formats.architecture_json", "JsonContainer"),
-    "keras": ("unnest.formats.keras3.keras_zip", "KerasContainer"),
-    "weights_h5": ("unnest.formats.keras3.weights_h5", "WeightsContainer"),
-    "checkpoint": ("unnest.formats.tensorflow.checkpoint", "CheckpointContainer"),
-    "saved_model": ("unnest.formats.tensorflow.saved_model_writer", "SavedModelContainer"),
-    "tfjs": ("unnest.formats.tfjs.layers_model", "TfjsContainer"),
-}
+from unnest.formats.tfjs.detection import is_model_json
 
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -50,9 +34,6 @@ NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")
 CHECKPOINT_PART = re.compile(r"\.(?:index|data-\d{5}-of-\d{5})$")
 TABLE_MAGIC = bytes.fromhex("57fb808b247547db")
 
-#: What takes the place of a model when a download went wrong, by its first bytes.
-LFS_POINTER = re.compile(rb"version https://git-lfs")
-WEB_PAGE = re.compile(rb"<(?:(?:!doctype\s+html|html|head|\?xml)[\s>]|!--)", re.IGNORECASE)
 
 #: The files of a `.keras`, which also lie in a folder.
 KERAS_FOLDER = ("config.json", "metadata.json", "model.weights.h5")
@@ -67,7 +48,7 @@ def container_of(path: str) -> ContainerName | None:
         Unreadable: the path cannot be opened, or its content is damaged.
 
     """
-    name = _by_first_bytes(path)
+    name = container_by_first_bytes(path)
     return (
         "weights_h5"
         if name == "h5" and (map_of(path) is not None or _is_path_keyed(path))
@@ -75,7 +56,7 @@ def container_of(path: str) -> ContainerName | None:
     )
 
 
-def _by_first_bytes(path: str) -> ContainerName | None:
+def container_by_first_bytes(path: str) -> ContainerName | None:
     """Return the same without HDF5's library: every HDF5 file counts as `h5`. Raises Unreadable."""
     try:
         mode = os.stat(path).st_mode
@@ -238,138 +219,6 @@ def saved_model_around(path: str) -> str | None:
     return None
 
 
-def open_container(path: str) -> Container:
-    """Return the container that reads `path`.
-
-    Raises:
-        Unreadable: no container does.
-
-    """
-    name = container_of(path)
-    if name is None:
-        raise _unknown(path)
-    return container(name)
-
-
-def look(path: str) -> Source:
-    """Open the model at `path` to be inspected, not copied.
-
-    The same source as from `open_container`, but faster if there is a faster reader.
-
-    Raises:
-        Unreadable: no container reads the path.
-
-    """
-    if _by_first_bytes(path) == "h5" and map_of(path) is None:
-        from unnest.formats.hdf5.legacy_h5_reader import open_fast
-
-        source = open_fast(path)
-        if source is not None:
-            return source
-    return open_container(path).open(path)
-
-
-def container(name: ContainerName) -> Container:
-    """Return the container of that name, one of READERS."""
-    module, class_name = READERS[name]
-    container_object: Container = getattr(import_module(module), class_name)()
-    return container_object
-
-
-def _unknown(path: str) -> Unreadable:
-    """Return the error for a path that is not a model, by the first reason that holds."""
-    if os.path.isdir(path):
-        return Unreadable(
-            "no-model",
-            f"{path}: no model in this folder; pass a model file or a folder that holds some",
-        )
-    if os.path.getsize(path) == 0:
-        return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")
-    reasons = (
-        _in_the_place_of_a_model,
-        _part_of_model,
-        _of_other_format,
-        _misnamed,
-        _without_index,
-    )
-    found = next(filter(None, (reason(path) for reason in reasons)), None)
-    return found or Unreadable(
-        "not-keras", f"{path}: is no model file ({_first_bytes(path)}); {READABLE_FORMATS}"
-    )
-
-
-#: What there is to read, for whoever passed something else.
-READABLE_FORMATS = (
-    "unnest reads .h5, .keras and .weights.h5 files, SavedModel folders, checkpoints and model.json"
-)
-
-
-def _first_bytes(path: str) -> str:
-    """Return the beginning of a file, in quotes, for a sentence."""
-    with open(path, "rb") as file:
-        return f"it begins with {file.read(12)!r}".replace("with b", "with ")
-
-
-def _in_the_place_of_a_model(path: str) -> Unreadable | None:
-    """Return the error for a file that a failed download leaves in a model's place, by its first bytes."""
-    with open(path, "rb") as file:
-        start = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if LFS_POINTER.match(start):
-        advice = "run `git lfs pull`, or download the file itself"
-        return Unreadable(
-            "lfs-pointer", f"{path}: is a Git LFS pointer, a note in the model's place; {advice}"
-        )
-    if WEB_PAGE.match(start):
-        advice = "download the file itself (on GitHub: Download raw file)"
-        return Unreadable(
-            "web-page", f"{path}: is a web page that was saved under a model's name; {advice}"
-        )
-    return None
-
-
-def _part_of_model(path: str) -> Unreadable | None:
-    """Return the error for one file of a model that consists of several; None for another file."""
-    whole = model_json_around(path)
-    if whole is not None:
-        return Unreadable(
-            "part-of-model", f"{path}: is one of the files of a TensorFlow.js model; pass {whole}"
-        )
-    folder = saved_model_around(path)
-    if folder is not None:
-        return Unreadable(
-            "part-of-model",
-            f"{path}: is one of the files of a SavedModel; pass its folder, {folder}",
-        )
-    return None
-
-
-def _of_other_format(path: str) -> Unreadable | None:
-    from unnest.formats.foreign_formats import foreign  # not for every start
-
-    other = foreign(path)
-    return None if other is None else other.error(path)
-
-
-def _misnamed(path: str) -> Unreadable | None:
-    """Return the error for a file with a model's name and unknown content; None for another file."""
-    if not path.lower().endswith(MODEL_SUFFIXES):
-        return None
-    kind = "zip file" if path.lower().endswith(".keras") else "HDF5 file"
-    why = f"is no {kind} despite its name ({_first_bytes(path)})"
-    return Unreadable("damaged", f"{path}: {why}; restore it from a copy")
-
-
-def _without_index(path: str) -> Unreadable | None:
-    """Return the error for a checkpoint's data file without its index; None for another file."""
-    part = CHECKPOINT_PART.search(path)
-    if part is None or os.path.exists(index := path[: part.start()] + ".index"):
-        return None
-    return Unreadable(
-        "missing-file",
-        f"{path}: is called a checkpoint's file, and {index} is missing; copy it, too",
-    )
-
-
 def cannot_open(path: str, error: OSError) -> Unreadable:
     """Return the error for a path that the system does not open."""
     if isinstance(error, FileNotFoundError):
@@ -389,7 +238,7 @@ def may_be_model(path: str) -> bool:
     A damaged model is reported; any other text in a `.json` is not.
     """
     try:
-        name = _by_first_bytes(path)
+        name = container_by_first_bytes(path)
     except Unreadable as e:
         return e.code != "not-a-file" and path.lower().endswith(MODEL_SUFFIXES)
     if name == "json":
