@@ -124,7 +124,8 @@ class Stored(NamedTuple):
     `architecture`: `{"class_name": ..., "config": ...}` with whatever else the writer put beside the two. `training`:
     Keras's training_config (or compile_config). `groups`: in file order, one entry per layer, weightless ones included.
     `optimizer`: the flat optimizer state in file order, or None. `is_ours`: the file says that unnest
-    wrote it, and that it holds a single-device model, in case the rest of it does not show that.
+    wrote it, and that it holds a single-device model, in case the rest of it does not show that. `is_of_windows`: the
+    weights lie under paths of Windows, where a Keras on another system does not find them.
     """
 
     contents: Contents
@@ -135,6 +136,7 @@ class Stored(NamedTuple):
     keras_version: str | None = None
     backend: str | None = None
     is_ours: bool = False
+    is_of_windows: bool = False
 
     @property
     def release(self) -> tuple[int, ...]:

@@ -256,7 +256,11 @@ TAKERS = {
 def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     """Return the software that loads the file, most current first."""
     if container in TAKERS and (container != "weights_h5" or model.keras_version is None):
-        return (TAKERS[container],)
+        return (
+            ("Keras 2.12 to 2.15, on Windows",)
+            if _has_paths_of_windows(model, container)
+            else (TAKERS[container],)
+        )
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
         return ()
     if model.is_keras_3:
@@ -266,16 +270,23 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             else ("Keras 3",)
         )
     versions = loading_in_tf_keras.possible_pythons(model)
-    python = f", on Python {' or '.join(versions)}" if versions else ""
-    today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){python}",)
+    on = f", on Python {' or '.join(versions)}" if versions else ""
+    if _has_paths_of_windows(model, container):
+        on += ", on Windows"
+    today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){on}",)
     return (
         *today,
         *(
-            [f"Keras {model.keras_version}, which wrote it{python}"]
+            [f"Keras {model.keras_version}, which wrote it{on}"]
             if _in_writers(model, path, container)
             else []
         ),
     )
+
+
+def _has_paths_of_windows(model: Stored, container: str) -> bool:
+    """Return True if a Keras finds the weights of this container on Windows alone."""
+    return model.is_of_windows and container in ("keras", "weights_h5")
 
 
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
@@ -352,14 +363,17 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
     ending = other_name(model, path, container)
-    renamed = [f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []
+    conditions = [
+        *([f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []),
+        *(["on Windows"] if _has_paths_of_windows(model, container) else []),
+    ]
     if model.contents == "weights":
         is_older = container == "h5" and not model.is_keras_3 and bool(model.keras_version)
         in_keras_3 = ["in Keras 3: unnest.keras.load_weights"] if is_older else []
-        notes = [f"model: {taker}, built by your code", *renamed, *in_keras_3]
+        notes = [f"model: {taker}, built by your code", *conditions, *in_keras_3]
         return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
-    notes += renamed
+    notes += conditions
     wanted = needs(model)
     if module != "import tf_keras":
         wanted = wanted._replace(functions=(*wanted.functions, *_well_known(model)))

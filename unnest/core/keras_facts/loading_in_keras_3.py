@@ -86,6 +86,8 @@ def _refused_form(model: Stored, container: str) -> str | None:
         return f"the form of a .keras of Keras {version or 2}"
     if has_paths_of_keras_2_12(model, container):
         return f"weights where only Keras {version} looks for them"
+    if model.is_of_windows and container in ("keras", "weights_h5"):
+        return "weights under paths of Windows"
     if model.release[:1] == (1,) and any(
         _is_of_keras_1(entry) for entry in layer_entries(architecture)
     ):

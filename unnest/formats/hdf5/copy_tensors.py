@@ -84,7 +84,7 @@ def copy_dataset(
     """
     hdf5.check_copy(path)
     try:
-        h5o.copy(hdf5.id, b"/" + encoded(path), group, encoded(name), lcpl=links)
+        h5o.copy(hdf5.id, b"/" + hdf5.stored_path(path), group, encoded(name), lcpl=links)
     except (OSError, RuntimeError, ValueError, KeyError) as e:
         if blames_system(e):
             raise

@@ -38,6 +38,8 @@ from unnest.formats.hdf5.dataset_node import (
     WALKED_IN_A_STEP,
     DatasetNode,
     encoded,
+    is_of_windows,
+    is_path_keyed,
     require_numbers,
     short,
     text_of,
@@ -115,9 +117,15 @@ class GuardedFile:
         self.datasets: dict[str, DatasetNode] = {}
         #: Named datatypes and the like: neither group nor dataset.
         self.others: list[str] = []
+        #: True if the paths are stored as on Windows; `groups` and `datasets` have them with `/`.
+        self.is_of_windows = False
+        #: Path in `groups` or `datasets` -> the stored one, where it is another; None for a group that is not stored.
+        self._stored_paths: dict[str, str | None] = {}
         try:
             self.size = os.stat(path).st_size if window is None else size
             self._walk()
+            if any(map(is_of_windows, self.groups)) and self._is_path_keyed():
+                self._separate_paths_of_windows()
         except Unreadable:
             self.close()
             raise
@@ -196,6 +204,35 @@ class GuardedFile:
                 "",
             )
 
+    def _is_path_keyed(self) -> bool:
+        attributes = self.attributes("")
+        return is_path_keyed(attributes.__contains__, self.groups.__contains__, lambda: self.groups)
+
+    def _separate_paths_of_windows(self) -> None:
+        """Index what is stored under paths of Windows by those of other systems.
+
+        Raises:
+            Unreadable: two paths become one.
+
+        """
+        stored = [*self.groups, *self.datasets]
+        self.is_of_windows = True
+        self._stored_paths = {path.replace("\\", "/"): path for path in stored}
+        if len(self._stored_paths) < len(stored):
+            raise self._refuse("shared-object", "two paths that are one on Windows", "")
+        self.datasets = {
+            path.replace("\\", "/"): node._replace(path=path.replace("\\", "/"))
+            for path, node in self.datasets.items()
+        }
+        for path in self._stored_paths.keys() - self.datasets.keys():
+            self.groups |= {path, *_groups_above(path)}
+        self.groups -= {path for path in stored if "\\" in path}
+        self._stored_paths |= dict.fromkeys(self.groups - self._stored_paths.keys())
+
+    def stored_path(self, path: str) -> bytes:
+        """Return the path by which HDF5 has a group or dataset of the index, without the first slash."""
+        return encoded(self._stored_paths.get(path, path) or "")
+
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> DatasetNode:
         """Return the facts of a dataset. Raises Unreadable for one that is virtual, external or damaged."""
         properties = dataset.get_create_plist()
@@ -240,7 +277,7 @@ class GuardedFile:
 
     def dataset(self, path: str) -> h5d.DatasetID:
         """Open a dataset of the index."""
-        return h5d.open(self.id, encoded(path))
+        return h5d.open(self.id, self.stored_path(path))
 
     def holder(self, path: str) -> GuardedFile:
         """Return the file that contains a dataset of the index: this one."""
@@ -248,10 +285,12 @@ class GuardedFile:
 
     def group(self, path: str) -> h5g.GroupID:
         """Open a group of the index; the root is the empty path."""
-        return h5g.open(self.id, b"/" + encoded(path))
+        return h5g.open(self.id, b"/" + self.stored_path(path))
 
     def attributes(self, path: str) -> dict[str, GuardedAttribute]:
         """Return the attributes of a group, opened but not read, in file order. Raises Unreadable."""
+        if self._stored_paths.get(path, path) is None:
+            return {}
         try:
             return {
                 attribute.name: attribute
@@ -303,7 +342,7 @@ class GuardedFile:
                 raise Unsafe("is stored with addresses of an unusual size")
             base = properties.get_userblock()
             self._heaps = Heaps(self._reader(base), self.size - base)
-        header = h5o.get_info(self.id, b"/" + encoded(attribute.owner)).addr
+        header = h5o.get_info(self.id, b"/" + self.stored_path(attribute.owner)).addr
         self._heaps.check(header, encoded(attribute.name), count)
 
     def _reader(self, base: int) -> Read:
@@ -320,6 +359,13 @@ class GuardedFile:
                 return file.read(count) or b""
 
         return read
+
+
+def _groups_above(path: str) -> Iterator[str]:
+    """Yield the paths of the groups that contain a path, the root excepted."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _open(path: str, window: IO[bytes] | io.RawIOBase | None) -> h5f.FileID:

@@ -124,7 +124,9 @@ def open_fast(path: str) -> H5Source | None:
     """
     try:
         with refund_on(NotPlain), contextlib.closing(PlainFile(path)) as plain:
-            require(not is_path_keyed(plain.has_attribute, plain.__contains__))
+            require(
+                not is_path_keyed(plain.has_attribute, plain.__contains__, lambda: plain.groups)
+            )
             return H5Source(path, plain)
     except NotPlain:
         return None

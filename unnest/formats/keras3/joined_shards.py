@@ -35,6 +35,7 @@ class JoinedShards:
             self.close()
             raise
         self.groups = set[str]().union(*(file.groups for file in self.files.values()))
+        self.is_of_windows = any(file.is_of_windows for file in self.files.values())
         self.datasets: dict[str, DatasetNode] = {
             p: self.files[name].datasets[p] for p, name in self._places.items()
         }

@@ -48,4 +48,5 @@ def stored_model(config: JsonObject, metadata: JsonObject, tree: PathKeyedTree) 
         optimizer=tree.optimizer(),
         keras_version=version if isinstance(version, str) else None,
         is_ours=MARK in metadata,
+        is_of_windows=tree.hdf5.is_of_windows,
     )

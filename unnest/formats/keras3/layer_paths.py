@@ -20,9 +20,10 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
+from unnest.formats.hdf5.dataset_node import LAYER_ATTRIBUTES
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
-LAYERS, DEPENDENCIES = "layers", "_layer_checkpoint_dependencies"
+LAYERS, DEPENDENCIES = LAYER_ATTRIBUTES
 OPTIMIZER_GROUP = "optimizer/vars"
 #: The groups that a compiled model has beside its layers.
 COMPILED_PARTS = ("optimizer", "metrics")

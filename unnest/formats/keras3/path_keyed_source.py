@@ -84,7 +84,7 @@ class PathKeyedSource(Source):
 
     def rearranged(self, model: Stored, moves: Iterable[Move]) -> Rearranged:
         """Return the output that is this file's own tree with sub-trees moved."""
-        moves = tuple(moves)
+        moves, model = tuple(moves), model._replace(is_of_windows=False)
         makes_groups = any(move.new_layer is not None for move in moves)
         return Rearranged(
             model, moves, self.tree.optimizer_group, makes_groups and self.tree.stores_layer_names()

@@ -36,6 +36,10 @@ class Index(Protocol):
         """The path of the file, for messages."""
 
     @property
+    def is_of_windows(self) -> bool:
+        """True if the paths are stored as on Windows."""
+
+    @property
     def groups(self) -> AbstractSet[str]:
         """The paths of the groups; that of the root is empty."""
 

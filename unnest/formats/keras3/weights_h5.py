@@ -356,7 +356,11 @@ def _weights_in(tree: PathKeyedTree) -> Stored:
         )
     is_ours = MARK in tree.hdf5.attributes("")
     return Stored(
-        "weights", groups=(Group("", every),), optimizer=tree.optimizer(), is_ours=is_ours
+        "weights",
+        groups=(Group("", every),),
+        optimizer=tree.optimizer(),
+        is_ours=is_ours,
+        is_of_windows=tree.hdf5.is_of_windows,
     )
 
 

@@ -284,6 +284,7 @@ class ManifestIndex:
 
     def __init__(self, path: str, entries: Iterable[WeightEntry]) -> None:
         self.path = path
+        self.is_of_windows = False
         self.datasets = {e.name: DatasetNode(e.name, e.shape, e.dtype, 0, e.size) for e in entries}
         parts = (name.split("/")[:-1] for name in self.datasets)
         self.groups = {

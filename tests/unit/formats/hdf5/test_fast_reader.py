@@ -25,7 +25,10 @@ from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
-FILES = sorted(FIXTURES.rglob("*.h5"))
+#: Paths of Windows are separated in path-keyed files, which the fast reader leaves to the library.
+FILES = sorted(
+    path for path in FIXTURES.rglob("*.h5") if not path.is_relative_to(FIXTURES / "windows_paths")
+)
 #: Near these HDF5 has something to say; a damaged byte elsewhere is mostly one of a tensor.
 SIGNATURES = (
     b"TREE",
