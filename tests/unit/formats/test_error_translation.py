@@ -128,7 +128,7 @@ def test_nothing_gets_out(error: Exception, bad: Path, monkeypatch: pytest.Monke
         raise error
 
     steps: list[tuple[ModuleType, str, list[Callable[[Path], Report]]]] = [
-        (open_and_plan, "look", [unnest.inspect]),
+        (open_and_plan, "open_for_inspection", [unnest.inspect]),
         (open_and_plan, "open_container", [unnest.fix]),
         (open_and_plan, "plan_source", [unnest.inspect, unnest.fix]),
         (apply_plan, "target_format", [unnest.fix]),
