@@ -10,7 +10,7 @@ from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.files.os_calls import write_all
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import Container, OnBytes, Source, same_model
+from unnest.formats.base import Container, OnBytes, Source, check_same_model
 from unnest.formats.foreign_formats import foreign_json
 from unnest.formats.json_text import is_architecture, parse, read_bytes
 from unnest.formats.preserved_style import JsonStyle
@@ -130,5 +130,5 @@ class JsonContainer(Container):
     ) -> tuple[str, ...]:
         """Compare the parsed JSON with the output's architecture."""
         written = self.open(path).stored
-        same_model(written._replace(architecture=output.model.architecture), written, path)
+        check_same_model(written._replace(architecture=output.model.architecture), written, path)
         return ("architecture",)

@@ -237,7 +237,7 @@ class ReadOnlyContainer(Container):
         raise Refused("cannot-write", f"{path}: {self.not_written}")
 
 
-def same_model(model: Stored, written: Stored, path: str) -> None:
+def check_same_model(model: Stored, written: Stored, path: str) -> None:
     """Raise Failed unless the model read back from `path` equals the one to be written, tensor bytes apart."""
     for what in ("contents", "architecture", "training", "keras_version", "backend"):
         meant, read = getattr(model, what), getattr(written, what)

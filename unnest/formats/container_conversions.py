@@ -353,12 +353,12 @@ def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 def _with_layers_apart(model: Stored) -> tuple[Stored, tuple[Finding, ...]]:
     """Return a model for a `.keras` in which a layer that several models share is stored for each of them."""
-    from unnest.formats.keras3.shared_layers import apart
+    from unnest.formats.keras3.shared_layers import with_separate_layers
 
     shared_names = layers_noted_as_shared(model)
     if not shared_names or model.architecture is None:
         return model, ()
-    return model._replace(architecture=apart(model.architecture)), (
+    return model._replace(architecture=with_separate_layers(model.architecture)), (
         Code.LAYERS_APART(layers=listed(shared_names)),
     )
 

@@ -13,7 +13,7 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Failed
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, same_model
+from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, check_same_model
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
@@ -57,7 +57,7 @@ class H5Container(Container):
         """Compare structure and tensors' bytes with the source's. Return what was compared. Raises Failed."""
         model = output.model
         with self.open(path) as written:
-            same_model(model, written.stored, path)
+            check_same_model(model, written.stored, path)
             comparer = TensorComparer(source, written.hdf5, progress)
             for tensor, written_tensor in zip(model.tensors, written.stored.tensors, strict=True):
                 if not comparer.holds(tensor, written.hdf5.dataset(written_tensor.ref)):

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.preprocessing_state import (
 )
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.base import Source
-from unnest.formats.keras3.layer_paths import places
+from unnest.formats.keras3.layer_paths import layers_with_paths
 
 #: Values of the largest summary that is read; `adapt` keeps some hundred.
 MAX_SUMMARY_VALUES = 1 << 16
@@ -70,7 +70,7 @@ def _words(
 
 def _paths(model: JsonObject, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield each layer's name and path, of the models in the model too."""
-    for layer, path in places(model, prefix):
+    for layer, path in layers_with_paths(model, prefix):
         yield layer.name, path
         if layer.is_model:
             yield from _paths(layer.stored, path)

@@ -55,7 +55,7 @@ def promises_weights(layer: Layer) -> bool:
     return any(promise is not None and promise.total > 0 for promise in promises)
 
 
-def places(
+def layers_with_paths(
     model: JsonObject,
     prefix: str,
     attribute: str = LAYERS,

@@ -14,7 +14,7 @@ from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import blocks
 from unnest.formats.keras3.joined_shards import JoinedShards
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
-from unnest.formats.keras3.shared_layers import SharedLayers, apart
+from unnest.formats.keras3.shared_layers import SharedLayers, with_separate_layers
 from unnest.formats.keras3.sub_tree_moves import moves_to
 from unnest.formats.keras3.weights_from_paths import Placement
 
@@ -69,7 +69,7 @@ class PathKeyedSource(Source):
             return full_plan
         return full_plan._replace(
             output=full_plan.output._replace(
-                model=model._replace(architecture=apart(model.architecture))
+                model=model._replace(architecture=with_separate_layers(model.architecture))
             ),
             findings=(*full_plan.findings, Code.LAYERS_APART(layers=listed(shared_names))),
         )

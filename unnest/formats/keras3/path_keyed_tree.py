@@ -22,7 +22,7 @@ from unnest.formats.keras3.layer_paths import (
     LAYERS,
     OPTIMIZER_GROUP,
     join_path,
-    places,
+    layers_with_paths,
     promises_weights,
 )
 from unnest.formats.keras3.shared_layers import SharedLayers
@@ -126,7 +126,7 @@ class PathKeyedTree:
                 return k + 1
         return 0
 
-    def places(
+    def layers_with_paths(
         self, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
     ) -> Iterator[tuple[Layer, str]]:
         """Yield every layer of a model at `prefix` with the path of its group, whether the file has that group or not.
@@ -141,9 +141,9 @@ class PathKeyedTree:
         def has_weights(layer: Layer, path: str) -> bool:
             return path in self.tensors_below or promises_weights(layer)
 
-        return self.numbered(model, prefix, has_weights, first_path)
+        return self.layers_numbered_as_written(model, prefix, has_weights, first_path)
 
-    def numbered(
+    def layers_numbered_as_written(
         self,
         model: JsonObject,
         prefix: str,
@@ -157,7 +157,7 @@ class PathKeyedTree:
                 return 0
             return 2 if self.counts_weights_twice and has_weights(layer, stored_path) else 1
 
-        return places(model, prefix, self.attribute, numbers_taken, first_path)
+        return layers_with_paths(model, prefix, self.attribute, numbers_taken, first_path)
 
     @cached_property
     def counts_shared(self) -> bool:
@@ -188,7 +188,7 @@ class PathKeyedTree:
         before = f"{stem}_{int(number) - 1}" if int(number) > 1 else stem
         return join_path(model, before) in self.tensors_below
 
-    def under(self, path: str) -> list[str]:
+    def tensor_paths_under(self, path: str) -> list[str]:
         """Return a sub-tree's tensor paths in Keras's order: own first, then by attribute, numbers as numbers."""
         return sorted(
             self.tensors_below.get(path, []),
@@ -229,7 +229,7 @@ class PathKeyedTree:
         """Return the optimizer's variables in order; None without them, or if their numbers leave a gap."""
         if self.optimizer_group not in self.groups or self.unnumbered_optimizer:
             return None
-        return tuple(self.tensor(p) for p in self.under(self.optimizer_group))
+        return tuple(self.tensor(p) for p in self.tensor_paths_under(self.optimizer_group))
 
     @cached_property
     def unnumbered_optimizer(self) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ class PathKeyedTree:
         Keras finds them by their numbers alone: what moved up would be another weight's.
         """
         start = self.optimizer_group + "/"
-        paths = self.under(self.optimizer_group)
+        paths = self.tensor_paths_under(self.optimizer_group)
         is_numbered = paths == [f"{start}{k}" for k in range(len(paths))]
         return (
             ()

@@ -18,8 +18,8 @@ from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
     LAYERS,
     join_path,
+    layers_with_paths,
     name_by_path,
-    places,
     promises_weights,
 )
 from unnest.formats.keras3.weights_to_paths import (
@@ -137,7 +137,7 @@ class _Lists:
         trained.
         """
         ordered: list[Tensor] = []
-        for layer, place in places(model, path, self.attribute):
+        for layer, place in layers_with_paths(model, path, self.attribute):
             inner = [t for t in tensors if t.ref.startswith(place + "/")]
             if layer.is_model:
                 inner_sorted = self._of_model_at(place, layer.stored, name, inner)

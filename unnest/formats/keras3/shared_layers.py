@@ -62,11 +62,11 @@ class SharedLayers:
         return None
 
 
-def apart(model: JsonObject) -> JsonObject:
+def with_separate_layers(model: JsonObject) -> JsonObject:
     """Return the model without the marks of shared layers, so that its JSON is read as separate layers."""
     config = model.get("config")
     if not is_model(model) or not isinstance(config, Mapping):
         return model
-    entries = [apart(layer.stored) for layer in read(model).layers.values()]
+    entries = [with_separate_layers(layer.stored) for layer in read(model).layers.values()]
     layers = [{k: v for k, v in entry.items() if k != SHARED_OBJECT_ID} for entry in entries]
     return {**model, "config": {**config, "layers": layers}}

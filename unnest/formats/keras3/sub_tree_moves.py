@@ -53,7 +53,9 @@ class _Moves(NamedTuple):
         def has_weights(layer: Layer, _: str) -> bool:
             return bool(shares.get(layer.name)) or promises_weights(layer)
 
-        for layer, path in tree.numbered(model, target, has_weights, self._first_path):
+        for layer, path in tree.layers_numbered_as_written(
+            model, target, has_weights, self._first_path
+        ):
             if path in placed_paths or path.rpartition("/")[0] != join_path(target, tree.attribute):
                 continue  # this model has it already, or one before it
             placed_paths.add(path)

@@ -66,7 +66,7 @@ class Placement:
         tree = self.tree
         groups = []
         placed_paths: set[str] = set()
-        for layer, path in tree.places(model, prefix, self._shared):
+        for layer, path in tree.layers_with_paths(model, prefix, self._shared):
             if path in self._weights:
                 # A layer that another model has, too, and whose tensors have their place there.
                 groups.append(Group(layer.name, self._weights[path]))
@@ -102,7 +102,7 @@ class Placement:
             ]
             self._weights_of_models[path] = {t.ref for t in flat}
         else:
-            paths = self.tree.under(path)
+            paths = self.tree.tensor_paths_under(path)
             count = trained_count(layer, len(paths))
             flat = [
                 self.tree.tensor(p, trained=count is None or k < count) for k, p in enumerate(paths)
@@ -142,7 +142,7 @@ class Placement:
         if (
             not isinstance(inner_model, Mapping)
             or not is_model(inner_model)
-            or not self.tree.under(path_of)
+            or not self.tree.tensor_paths_under(path_of)
         ):
             return [Move(path_of, target)]
         tree, start = self.tree, join_path(path_of, "layer")
@@ -155,7 +155,7 @@ class Placement:
             ),
         ]
         inner_root = next(
-            (r for r in roots if self._is_at(inner_model, r, tree.under(start))), None
+            (r for r in roots if self._is_at(inner_model, r, tree.tensor_paths_under(start))), None
         )
         if inner_root is None:
             raise Refused(
@@ -177,7 +177,7 @@ class Placement:
 
     def _leaves(self, model: JsonObject, root: str) -> Iterator[tuple[Layer, str]]:
         """Yield the layers at `root` and below that are no models, with their paths."""
-        for layer, path in self.tree.places(model, root):
+        for layer, path in self.tree.layers_with_paths(model, root):
             if layer.is_model:
                 yield from self._leaves(layer.stored, path)
             else:

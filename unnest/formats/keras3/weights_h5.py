@@ -211,7 +211,7 @@ class WeightsSource(PathKeyedSource):
         """Yield the models that own all weights of the model around them, outermost first, as wrappers."""
         prefix, inputs = "", 0
         while True:
-            with_weights = [c for c in self._children(prefix) if self.tree.under(c)]
+            with_weights = [c for c in self._children(prefix) if self.tree.tensor_paths_under(c)]
             if len(with_weights) != 1 or not self._children(with_weights[0]):
                 return
             wrapper = self._wrapper(prefix, with_weights[0], inputs)
@@ -249,7 +249,7 @@ class WeightsSource(PathKeyedSource):
         if self.stored.is_ours:
             return Plan(verdict="clean", stored=self.stored, output=as_it_is)
         wrappers = list(self._wrappers())
-        if not wrappers or not self.tree.under(
+        if not wrappers or not self.tree.tensor_paths_under(
             join_path(wrappers[-1].template, self.tree.attribute)
         ):
             # Under a head, or cut by operations, which have no paths, a template looks like any model in a model.
@@ -266,7 +266,7 @@ class WeightsSource(PathKeyedSource):
     def _without(self, wrappers: Sequence[_PathWrapper], moves: Iterable[Move]) -> Plan:
         """Plan to remove wrappers, outermost first; `moves` put the innermost template in their place."""
         template = wrappers[-1].template
-        tensors = tuple(self.tree.tensor(p) for p in self.tree.under(template))
+        tensors = tuple(self.tree.tensor(p) for p in self.tree.tensor_paths_under(template))
         result = self.stored._replace(groups=(Group("", tensors),))
         parallel = Plan(
             verdict="parallel",
@@ -349,7 +349,7 @@ def _weights_in(tree: PathKeyedTree) -> Stored:
         Unreadable: the group has no dataset.
 
     """
-    every = tuple(tree.tensor(p) for p in tree.under(tree.attribute))
+    every = tuple(tree.tensor(p) for p in tree.tensor_paths_under(tree.attribute))
     if not every:
         raise Unreadable(
             "not-keras", f"{tree.hdf5.path}: is an HDF5 file, but holds no layers with weights"

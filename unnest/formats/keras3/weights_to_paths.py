@@ -20,7 +20,7 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
-from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, places
+from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, layers_with_paths
 
 #: How the name of a weight begins that a path-keyed file had among its layer's own (`path_keyed_weight_order.py`).
 OWN_VARS = "vars/"
@@ -55,7 +55,7 @@ class Layout:
     ) -> None:
         """Add a model, given the weights of each of its layers."""
         self.add_object(path, model_name(entry))
-        for layer, place in places(entry, path, self.attribute):
+        for layer, place in layers_with_paths(entry, path, self.attribute):
             self.add_layer(layer.stored, layer.name, shares.get(layer.name, ()), place)
 
     def add_layer(

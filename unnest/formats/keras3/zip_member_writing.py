@@ -28,7 +28,7 @@ class _Run(NamedTuple):
     crc: int
 
 
-class Rest(io.RawIOBase):
+class OffsetFile(io.RawIOBase):
     """A file-like view of an unbuffered file from an offset on, for HDF5 to read, write and truncate.
 
     It keeps the checksums of what is written, so that tensors are not read again for the checksum of the whole.
@@ -121,7 +121,7 @@ class ZipTarget(io.RawIOBase):
         info.CRC = info.file_size = info.compress_size = 0
         self.write(info.FileHeader(zip64=True))
         start = self.tell()
-        rest = Rest(self._file, start)
+        rest = OffsetFile(self._file, start)
         fill(rest)  # type: ignore[arg-type] # as much of a file as is needed
         archive.start_dir = self.seek(0, io.SEEK_END)
         info.file_size = info.compress_size = archive.start_dir - start

@@ -12,8 +12,8 @@ from unnest.core.model import Group
 from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
     join_path,
+    layers_with_paths,
     name_by_path,
-    places,
     promises_weights,
     stored_layers,
 )
@@ -30,7 +30,7 @@ def test_paths(parts: tuple[str, ...], path: str) -> None:
 
 def test_layers_are_called_after_their_class_and_numbered_from_the_second_on() -> None:
     model = sequential(*TWO, layer("n", kind="BatchNormalization"))
-    found = [(each.name, path) for each, path in places(model, "outer")]
+    found = [(each.name, path) for each, path in layers_with_paths(model, "outer")]
     assert found == [
         ("a", "outer/layers/dense"), ("b", "outer/layers/dense_1"), ("n", "outer/layers/batch_normalization"),
     ]  # fmt: skip
@@ -38,7 +38,7 @@ def test_layers_are_called_after_their_class_and_numbered_from_the_second_on() -
 
 def test_a_layer_may_take_two_numbers_or_stand_elsewhere() -> None:
     model = sequential(*TWO, layer("c", **DENSE))
-    twice = places(
+    twice = layers_with_paths(
         model, "", DEPENDENCIES, lambda *_: 2, lambda each, _: "there" if each.name == "b" else None
     )
     assert [path for _, path in twice] == [

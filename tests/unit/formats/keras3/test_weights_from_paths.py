@@ -71,7 +71,9 @@ def test_numbers(
 ) -> None:
     """A layer of a class takes the next number; in Keras 2.12 and 2.13 the one after, behind a layer with weights."""
     tree = tree_of(tmp_path / "m.h5", attribute, with_weights, version)
-    layers = tree.numbered(MODEL, "", lambda layer, _: layer.class_name == "Dense")
+    layers = tree.layers_numbered_as_written(
+        MODEL, "", lambda layer, _: layer.class_name == "Dense"
+    )
     assert [path for _, path in layers] == [f"{attribute}/{name}" for name in numbered]
 
 

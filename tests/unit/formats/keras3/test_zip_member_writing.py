@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unnest.formats.base import TRANSFER_BLOCK
 from unnest.formats.keras3 import zip_member_writing
-from unnest.formats.keras3.zip_member_writing import Rest, ZipTarget, crc32_of
+from unnest.formats.keras3.zip_member_writing import OffsetFile, ZipTarget, crc32_of
 
 TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -52,7 +52,7 @@ def test_the_checksum_of_what_was_written(steps: list[tuple[int, bytes] | int]) 
     """Whatever is written over, left out, cut off or lengthened, it is that of the bytes in the file."""
     with tempfile.TemporaryFile(buffering=0) as file:
         file.write(b"head")
-        rest = Rest(file, 4)
+        rest = OffsetFile(file, 4)
         for step in steps:
             if isinstance(step, int):
                 rest.truncate(step)
@@ -76,7 +76,7 @@ def test_what_was_written_in_order_is_not_read_again(
 
     monkeypatch.setattr(zip_member_writing, "crc32_of", count)
     with (tmp_path / "a").open("x+b", buffering=0) as file:
-        rest = Rest(file, 0)
+        rest = OffsetFile(file, 0)
         for offset in (4, 14, 30):
             rest.seek(offset)
             rest.write(b"0123456789")
