@@ -15,8 +15,8 @@ from unnest.core.ops.numbered_elements import (
     Array,
     arrays_in,
     check_size,
-    overlaid,
     same_contents,
+    sum_of_scattered,
     truncated_quotient,
     whole_quotient,
 )
@@ -48,7 +48,7 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
         if any(a.dtype == ELEMENT for a in arrays):
             if function is not np.add:
                 raise DataDependent
-            return overlaid(arrays)
+            return sum_of_scattered(arrays)
         if any(a.dtype.kind not in "iufb" for a in arrays):
             raise Unknown("arithmetic on what are no numbers")
         check_size(int(np.prod(np.broadcast_shapes(*(a.shape for a in arrays)), dtype=np.int64)))
@@ -223,7 +223,11 @@ def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
 def add_n(xs: Value) -> Array:
     """Return the sum of several arrays."""
     arrays = same_contents(xs)
-    return overlaid(arrays) if arrays[0].dtype == ELEMENT else np.asarray(np.sum(arrays, axis=0))
+    return (
+        sum_of_scattered(arrays)
+        if arrays[0].dtype == ELEMENT
+        else np.asarray(np.sum(arrays, axis=0))
+    )
 
 
 @keras3("tf.add_n tf.math.add_n", "inputs")

@@ -243,14 +243,14 @@ def items(kind: Literal["list", "tuple", "stored"], values: Sequence[SymbolicVal
     return Items(kind, tuple(values), size, depth)
 
 
-def bounded(text: str) -> str:
+def of_readable_length(text: str) -> str:
     """Return a text unchanged. Raises Unknown for one that is too long to be read."""
     if len(text) > MAX_TEXT:
         raise Unknown("the expression is too long")
     return text
 
 
-def enclosed(value: SymbolicValue, rank: int) -> str:
+def in_parentheses(value: SymbolicValue, rank: int) -> str:
     """Return a value's text, in parentheses if it binds less than `rank`."""
     return value.text if value.rank >= rank else f"({value.text})"
 

@@ -78,7 +78,7 @@ def check_copy(*arrays: Array) -> None:
     check_size(sum(array.size for array in arrays if not array.flags.c_contiguous))
 
 
-def overlaid(arrays: Sequence[Array]) -> Array:
+def sum_of_scattered(arrays: Sequence[Array]) -> Array:
     """Return the sum of scattered rows: each array is zero wherever another is not. Raises DataDependent otherwise."""
     if any(a.dtype != ELEMENT or a.shape != arrays[0].shape for a in arrays):
         raise DataDependent

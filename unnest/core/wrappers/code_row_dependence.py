@@ -84,15 +84,10 @@ def _result_rows(rows: TowerRows, tensor: TracedTensor) -> RowsMade:
         return RowsMade.KEPT
     known = rows.facts.tensors.get(tensor.ref)
     if known is None:  # rows were mixed on the way to it
-        if not tensor.arrays:
-            return RowsMade.MIXED
-        return (
-            RowsMade.UNKNOWN
-            if not tensor.shape
-            else RowsMade.ONE
-            if tensor.shape[0] == 1
-            else RowsMade.MIXED
-        )
+        shape = tensor.shape if tensor.arrays else None
+        if shape == ():
+            return RowsMade.UNKNOWN
+        return RowsMade.ONE if shape is not None and shape[0] == 1 else RowsMade.MIXED
     if kept.mixing is None or not isinstance(known, np.ndarray):
         return RowsMade.UNKNOWN
     return RowsMade.UNKNOWN if len(known) == 1 and _depends_on_several(known) else RowsMade.OTHERS

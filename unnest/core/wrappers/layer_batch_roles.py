@@ -1,8 +1,8 @@
 """Static facts on one layer: whether it cuts, joins or passes on the batch.
 
-Every answer has a "does not say". The class's name counts for Keras's own classes only (`is_keras_class`): what anybody
-else calls a class says nothing. Of stored code count the names of the functions that it calls and the numbers in it;
-nothing is run.
+An answer may be "unknown" (None). A class name counts only for Keras's own classes (`is_keras_class`); that of a custom
+class is no evidence. Of stored code count the names of the functions that it calls and the numbers in it; nothing is
+run.
 """
 
 from __future__ import annotations

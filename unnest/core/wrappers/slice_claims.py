@@ -93,7 +93,7 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     if objection := slice_text_argument_checks.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
     judged = _judge(slices, numbers, slice_facts(slices, rows))
-    difference = slice_text_argument_checks.difference(slices)
+    difference = slice_text_argument_checks.differing_text(slices)
     is_by_numbers = any(other != numbers[0] for other in numbers) and judged.status in {
         ClaimStatus.ROWS,
         ClaimStatus.DEALT,

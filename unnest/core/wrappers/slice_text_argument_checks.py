@@ -39,7 +39,7 @@ def have_code(slices: Sequence[Slice]) -> bool:
     return all(layer_batch_roles.stored_code(layer) is not None for layer, _, _ in slices)
 
 
-def difference(slices: Sequence[Slice]) -> str | None:
+def differing_text(slices: Sequence[Slice]) -> str | None:
     """Return texts and truth values that differ between slices; None if equal, devices, or tower counts."""
     told = [dict(_texts(_own_arguments(layer))) for layer, _, _ in slices]
     for place in dict.fromkeys(place for leaves in told for place in leaves):

@@ -43,13 +43,14 @@ class Inline(NamedTuple):
 
 
 class LayerWrapper(NamedTuple):
-    """One wrapper in a graph. `sources` are the tensors that are sliced, one per template input.
+    """One wrapper in a graph of layers.
 
-    `template` is the nested model that is called, `towers` are its calls. Where the towers are the graph's own layers
-    (`inline`), it is the layer that they end in. `bound_late` are the slice layers, where all of them store the bounds
-    of the last part. One tower may do without a merge. `called_on` are the sources of all
-    tensors that a tower is called on, in their order: also for inputs that the template does not store, since nothing
-    in it reads them, and by names that it has no input of. Where there are no such, it is empty.
+    `template`: the nested model that each tower calls; if the towers are the graph's own layers (`inline`), the layer
+    that they end in. `towers`: the calls of the template, in order. `sources`: the tensors that are sliced, one per
+    input of the template. `slices`: the calls that cut them, and compute bounds. `merges`: one for each joined output;
+    none where a single tower is not merged. `bound_late`: the slice layers, if all of them store the bounds of the last
+    part. `called_on`: the sources of all tensors that a tower is called on, in order, among them inputs that the
+    template does not store, as nothing in it reads them; empty for towers of own layers.
     """
 
     template: str

@@ -60,7 +60,9 @@ def test_parentheses_stand_where_something_binds_more_tightly(
     value: SymbolicValue, text: str
 ) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
-    assert keras3_expression_values.enclosed(value, keras3_expression_values.RANK["**"]) == text
+    assert (
+        keras3_expression_values.in_parentheses(value, keras3_expression_values.RANK["**"]) == text
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
             "the expression is too large",
         ),
         (
-            lambda n: keras3_expression_values.bounded(
+            lambda n: keras3_expression_values.of_readable_length(
                 "x" * (keras3_expression_values.MAX_TEXT - 1 + n)
             ),
             "the expression is too long",

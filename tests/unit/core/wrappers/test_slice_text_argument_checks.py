@@ -10,7 +10,7 @@ from tests.unit.core.wrappers.one_layer import called, code_lambda, lane
 from unnest.core.wrappers.slice_claims import ClaimStatus, claim
 from unnest.core.wrappers.slice_code_checks import checked
 from unnest.core.wrappers.slice_numbers_by_place import Slice
-from unnest.core.wrappers.slice_text_argument_checks import difference, objection_to_names
+from unnest.core.wrappers.slice_text_argument_checks import differing_text, objection_to_names
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 helper: Any = None
@@ -126,7 +126,7 @@ def test_texts_and_truth_values_that_differ(
 )  # fmt: skip
 def test_devices_and_texts_that_count_the_towers(first: str, second: str) -> None:
     both = by_name({**PARTS[0], "at": first}, {**PARTS[1], "at": second})
-    assert difference(both) is None
+    assert differing_text(both) is None
     assert claim(both).status is ClaimStatus.ROWS
 
 

@@ -25,11 +25,11 @@ from unnest.core.ops.keras3_expression_values import (
     ShapeTuple,
     SymbolicTensor,
     SymbolicValue,
-    bounded,
     constant,
     items,
     kind,
     number,
+    of_readable_length,
 )
 from unnest.core.ops.keras3_function_call import ARRAY_KINDS, Argument, FunctionCall, Key, shape_of
 from unnest.core.ops.keras3_nodes import Operand
@@ -99,7 +99,7 @@ def _short(path: str) -> str:
 
 def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
     """Return the value of `of.field`. Raises Unknown."""
-    text = bounded(f"{of.text}.{field}")
+    text = of_readable_length(f"{of.text}.{field}")
     if isinstance(of, LibraryName):
         path = _short(f"{of.path}.{field}")
         return Const(CONSTANTS[path], text) if path in CONSTANTS else LibraryName(path, text)
@@ -120,7 +120,7 @@ def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
 
 def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) -> SymbolicValue:
     """Return the value of `function(arguments)`. Raises Unknown."""
-    text = bounded(f"{function.text}({arguments.text})")
+    text = of_readable_length(f"{function.text}({arguments.text})")
     if isinstance(function, BoundMethod) and isinstance(function.of, ConstantArray):
         return replace(_array_method(function.of, function.name, arguments), text=text)
     if isinstance(function, BoundMethod):

@@ -27,14 +27,14 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicTensor,
     SymbolicValue,
     as_floats,
-    bounded,
     constant,
-    enclosed,
     entries_of,
+    in_parentheses,
     items,
     kind,
     nested_numbers,
     number,
+    of_readable_length,
     sizes_of,
 )
 from unnest.core.ops.keras3_nodes import (
@@ -208,12 +208,14 @@ def _infix(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     """Return a binary operator as text; `**` binds to the right and takes a sign there, others bind to the left."""
     rank = RANK[symbol]
     sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
-    return bounded(f"{enclosed(left, sides[0])} {symbol} {enclosed(right, sides[1])}")
+    return of_readable_length(
+        f"{in_parentheses(left, sides[0])} {symbol} {in_parentheses(right, sides[1])}"
+    )
 
 
 def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
     """Return `-value`, `+value` or `~value`. Raises Unknown."""
-    text = f"{symbol}{enclosed(value, UNARY)}"
+    text = f"{symbol}{in_parentheses(value, UNARY)}"
     if isinstance(value, SymbolicTensor):
         operation = BY_OPERATOR.get(f"{symbol}x")
         if operation is None:
@@ -235,7 +237,9 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
     """Return `left symbol right` on tensors, for the symbols of `ORDER`. Raises Unknown."""
     if symbol not in ORDER:
         raise Unknown(f"`{symbol}`")
-    text = bounded(f"{enclosed(left, COMPARISON + 1)} {symbol} {enclosed(right, COMPARISON + 1)}")
+    text = of_readable_length(
+        f"{in_parentheses(left, COMPARISON + 1)} {symbol} {in_parentheses(right, COMPARISON + 1)}"
+    )
     return replace(
         calculation(BY_OPERATOR[symbol].keras3, left, right),
         dtype="bool",
@@ -256,7 +260,9 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
         if chosen is not None:
             return replace(
                 chosen,
-                text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]"),
+                text=of_readable_length(
+                    f"{in_parentheses(value, ATOM)}[{', '.join(part.text for part in keys)}]"
+                ),
             )
     if not isinstance(value, Items):
         raise Unknown(f"a part of {kind(value)}")
@@ -304,7 +310,10 @@ def _part_of_tensor(value: SymbolicTensor, key: SymbolicValue) -> SymbolicTensor
         raise Unknown("a subscript")
     chosen = node("GetItem", {}, [value.operand, [_key(part) for part in keys]], [value])
     return replace(
-        chosen, text=bounded(f"{enclosed(value, ATOM)}[{', '.join(part.text for part in keys)}]")
+        chosen,
+        text=of_readable_length(
+            f"{in_parentheses(value, ATOM)}[{', '.join(part.text for part in keys)}]"
+        ),
     )
 
 

@@ -30,10 +30,10 @@ from unnest.core.ops.keras3_expression_values import (
     LibraryName,
     SymbolicTensor,
     SymbolicValue,
-    bounded,
     constant,
     items,
     nested_numbers,
+    of_readable_length,
 )
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 
@@ -310,7 +310,11 @@ def _translation(
     outputs = tuple(_output(tensor, called) for tensor in tensors)
     pythons = (python.version,) if python else ()
     return Translation(
-        outputs, isinstance(value, Items), bounded(value.text), dict(dialect.taken), pythons
+        outputs,
+        isinstance(value, Items),
+        of_readable_length(value.text),
+        dict(dialect.taken),
+        pythons,
     )
 
 
