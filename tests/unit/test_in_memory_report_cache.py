@@ -116,17 +116,17 @@ def edited(change: Callable[[dict[str, object]], object]) -> Callable[[h5py.File
     return edit
 
 
-def cut_axis(value: object) -> Callable[[h5py.File], None]:
-    """The merge's axis as something that Python calls equal to it, or another."""
+def with_merge_axis(value: object) -> Callable[[h5py.File], None]:
+    """Return an edit that sets the merge's axis, also to a value that Python calls equal to it."""
     return edited(lambda c: c["config"]["layers"][-1]["config"].update(axis=value))  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(cut_axis(0.0), id="0.0 for 0"),
-        pytest.param(cut_axis(value=False), id="false for 0"),
-        pytest.param(cut_axis(1), id="another axis"),
+        pytest.param(with_merge_axis(0.0), id="0.0 for 0"),
+        pytest.param(with_merge_axis(value=False), id="false for 0"),
+        pytest.param(with_merge_axis(1), id="another axis"),
         pytest.param(lambda f: f.attrs.__setitem__("keras_version", b"3.1.0"), id="version"),
         pytest.param(lambda f: f.attrs.__setitem__("backend", b"theano"), id="backend"),
         pytest.param(lambda f: f.attrs.__delitem__("model_config"), id="weights alone"),
@@ -221,11 +221,11 @@ def test_a_budget_that_would_not_last_is_refused_all_the_same(
 def test_the_same_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, known, budgets = makeh5.parallel_file(tmp_path / "a.h5"), ReportCache(), []
 
-    def kept(path: str, *, trust: bool) -> Budget:
+    def counted_budget(path: str, *, trust: bool) -> Budget:
         budgets.append(Budget.of(path, 1, trust=trust))
         return budgets[-1]
 
-    monkeypatch.setattr(open_and_plan, "budget_of", kept)
+    monkeypatch.setattr(open_and_plan, "budget_of", counted_budget)
     for _ in range(2):
         look(path, known)
     assert (budgets[0].steps, budgets[0].memory) == (budgets[1].steps, budgets[1].memory)
@@ -237,11 +237,11 @@ def test_the_same_is_spent_of_what_other_models_asked(
     """Two models with the same stored code: it is followed once, and each pays for it."""
     budgets: list[Budget] = []
 
-    def kept(path: str, *, trust: bool) -> Budget:
+    def counted_budget(path: str, *, trust: bool) -> Budget:
         budgets.append(Budget.of(path, 1, trust=trust))
         return budgets[-1]
 
-    monkeypatch.setattr(open_and_plan, "budget_of", kept)
+    monkeypatch.setattr(open_and_plan, "budget_of", counted_budget)
     path, other = makeh5.parallel_file(tmp_path / "a.h5"), makeh5.parallel_file(tmp_path / "b.h5")
     with h5py.File(other, "r+") as file:
         config = json.loads(file.attrs["model_config"])

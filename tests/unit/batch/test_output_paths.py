@@ -68,7 +68,7 @@ def test_each_keeps_its_own_suffix_where_its_container_stays(
 
 
 def test_in_a_store_the_names_decide() -> None:
-    """Nothing is loaded twice."""
+    """In a store the names decide: no object is opened to learn what it holds."""
     assert errors(OutputPaths(FixOptions("out")), "s3://b/a.h5", "s3://b/a.keras") == [None, None]
     assert errors(OutputPaths(FixOptions("out", keras="3")), "s3://b/a.h5", "s3://b/a.hdf5") == [
         None,

@@ -44,7 +44,7 @@ def under_a_head(towers: int, length: int) -> dict[str, Any]:
 
 
 def drawing(model: dict[str, Any]) -> Drawing:
-    """As `inspect` draws it."""
+    """Return the drawing of an architecture, as `inspect` draws it."""
     made = plan(Stored("architecture", model))
     drawn = draw(model, made.result.architecture if made.result else None, made.wrappers)
     assert drawn is not None
@@ -56,7 +56,7 @@ def parts(drawn: Drawing, figure: int = 0) -> list[tuple[str, str]]:
     return [(node.name, node.role) for node in drawn.before[figure].nodes]
 
 
-def told(drawn: Drawing, width: int = 78) -> list[str]:
+def terminal_lines(drawn: Drawing, width: int = 78) -> list[str]:
     """The tree's lines without their colours."""
     return ["".join(words for words, _ in line) for line in terminal.lines(drawn, width)]
 
@@ -168,13 +168,13 @@ def test_a_clean_model_is_one_figure() -> None:
     drawn = drawing(chain(3))
     assert [figure.title for figure in drawn.before] == ["tmpl"]
     assert drawn.after is None
-    assert told(drawn) == []
+    assert terminal_lines(drawn) == []
     assert draw(None, None, ()) is None
 
 
 def test_the_tree() -> None:
     """Lanes from the source to the merge, and the first layers of the template."""
-    assert told(drawing(makeh5.parallel(chain(8), 6)))[:6] == [
+    assert terminal_lines(drawing(makeh5.parallel(chain(8), 6)))[:6] == [
         "x ─┬─ lambda_1 ── tmpl ─┬─ d7",
         "   ├─ lambda_2 ── tmpl ─┤",
         "   ┆  3 more towers",
@@ -182,13 +182,13 @@ def test_the_tree() -> None:
         "tmpl (Model), kept:",
         "├─ x   InputLayer",
     ]
-    assert told(drawing(makeh5.parallel(chain(8), 6)))[-1] == "└─ 3 more layers"
+    assert terminal_lines(drawing(makeh5.parallel(chain(8), 6)))[-1] == "└─ 3 more layers"
 
 
 @pytest.mark.parametrize("width", [60, 78, 158])
 def test_the_tree_fits(width: int) -> None:
     """Long names give way, lanes stay in line."""
-    lines = told(drawing(makeh5.parallel(chain(1, name="n" * 200), 3)), width)
+    lines = terminal_lines(drawing(makeh5.parallel(chain(1, name="n" * 200), 3)), width)
     lanes = [line for line in lines if line.rstrip()[-1] in "┤┘"]
     assert all(len(line) <= width for line in lines[:3])
     assert len({len(line.rstrip()) for line in lanes}) == 1

@@ -343,7 +343,7 @@ def test_a_page_of_ours_is_known(bad: Path) -> None:
 
 
 def test_without_scripts_the_files_are_listed(bad: Path) -> None:
-    """A row each."""
+    """A browser without scripts shows a table with a row for each file."""
     page = render([inspected(bad, ROW)] * 3)
     assert page.count("<tr class=") == 3
     assert page.count(f'<td class="path">{bad}</td>') == 3
