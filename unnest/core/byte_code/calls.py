@@ -130,12 +130,19 @@ class Calls(Frame[DomainValue]):
         self._stack.push(COMMON_CONSTANTS[which])
 
     def _is(self, inverted: int) -> None:
-        """Push whether a name means the builtin that 3.14 computes in place, on a generator. Raises Unknown."""
-        value, builtin = self._stack.take(2)
-        if inverted or not isinstance(builtin, CommonConstant):
-            raise Unknown("a membership or identity test")
+        """Push `a is b`, or whether a name means the builtin that 3.14 computes in place, on a generator.
+
+        Raises Unknown.
+        """
+        value, other = self._stack.take(2)
+        if not isinstance(other, CommonConstant):
+            sides = self._stack.only_values([value, other])
+            self._stack.push(self._domain.compare("is not" if inverted else "is", *sides))
+            return
+        if inverted:
+            raise Unknown("an identity test")
         is_builtin = not isinstance(value, InnerFunction) and self._domain.is_builtin(
-            self._stack.only_values([value])[0], builtin.value
+            self._stack.only_values([value])[0], other.value
         )
         self._stack.push(self._domain.constant(is_builtin))
 
@@ -160,6 +167,8 @@ class Calls(Frame[DomainValue]):
     def _call_function_ex(self, argument: int) -> None:
         """`f(*arguments)`, which are one sequence since 3.6."""
         if argument & WITH_KEYWORDS:
+            raise Unknown("keywords of any name")
+        if self._python.release >= (3, 14) and self._stack.take(1) != [Null.NULL]:
             raise Unknown("keywords of any name")
         arguments = self._entries(self._stack.pop())
         if not self._since_311:

@@ -154,6 +154,11 @@ class Frame(ABC, Generic[DomainValue]):
         if self._domain.truth(self._stack.pop()) is wanted:
             self._go_to(offset)
 
+    def _jump_if_none(self, argument: int, *, wanted: bool, back: bool = False) -> None:
+        nothing = self._domain.constant(None)
+        self._stack.push(self._domain.compare("is", self._stack.pop(), nothing))
+        self._jump_if(argument, wanted=wanted, back=back)
+
     def _jump_or_pop(self, argument: int, *, wanted: bool) -> None:
         """Jump and keep the tested value, or pop it: `and`, `or`."""
         offset = self._target(argument * self._unit + (self._next if self._since_311 else 0))
@@ -320,6 +325,14 @@ class Frame(ABC, Generic[DomainValue]):
         ),
         "POP_JUMP_BACKWARD_IF_TRUE": lambda self, argument: self._jump_if(
             argument, wanted=True, back=True
+        ),
+        "POP_JUMP_IF_NONE": lambda self, argument: self._jump_if_none(argument, wanted=True),
+        "POP_JUMP_IF_NOT_NONE": lambda self, argument: self._jump_if_none(argument, wanted=False),
+        "POP_JUMP_BACKWARD_IF_NONE": lambda self, argument: self._jump_if_none(
+            argument, wanted=True, back=True
+        ),
+        "POP_JUMP_BACKWARD_IF_NOT_NONE": lambda self, argument: self._jump_if_none(
+            argument, wanted=False, back=True
         ),
         "GET_ITER": lambda self, _: self._get_iter(),
         "FOR_ITER": _for_iter,

@@ -14,6 +14,7 @@ from unnest.core.byte_code.code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
     COMPARISONS,
+    COMPARISONS_UNTIL_38,
     OUTCOMES,
     PUSH_EXC_INFO,
     SUBSCRIPT,
@@ -21,6 +22,7 @@ from unnest.core.byte_code.opcode_tables import (
     Python,
 )
 from unnest.core.byte_code.runtime_values import Impossible
+from unnest.core.model import Unknown
 
 
 class Instruction(NamedTuple):
@@ -82,16 +84,25 @@ def catches(python: Python, code: CodeObject) -> bool:
     return any(numbers[k + 1 : k + 2] != bytes([WITH_EXCEPT_START[python.version]]) for k in begins)
 
 
-def comparison(python: Python, argument: int) -> str | None:
-    """Return the operator of a COMPARE_OP; None for a membership or identity test.
+def comparison(python: Python, argument: int) -> str:
+    """Return the operator of a COMPARE_OP, up to 3.8 also `in` and `is`.
 
-    Since 3.12 it stands beside the outcomes for which it holds. Raises Impossible where the two differ.
+    Since 3.12 it stands beside the outcomes for which it holds.
+
+    Raises:
+        Impossible: the two differ, or it is no operator.
+        Unknown: it compares with an exception, up to 3.8.
+
     """
+    if python.release < (3, 9):
+        if argument >= len(COMPARISONS_UNTIL_38):
+            raise Unknown("a handler of exceptions")
+        return COMPARISONS_UNTIL_38[argument]
     bits = 0 if python.release < (3, 12) else 4 if python.release < (3, 13) else 5
     number = argument >> bits
-    if bits and (number >= len(COMPARISONS) or argument & 0xF != OUTCOMES[COMPARISONS[number]]):
+    if number >= len(COMPARISONS) or (bits and argument & 0xF != OUTCOMES[COMPARISONS[number]]):
         raise Impossible
-    return COMPARISONS[number] if number < len(COMPARISONS) else None
+    return COMPARISONS[number]
 
 
 def may_have_written(python: Python, code: CodeObject) -> bool:

@@ -279,6 +279,20 @@ class Machine(Calls[DomainValue]):
     def _unpack(self, count: int) -> None:
         self._stack.push(*reversed(self._domain.unpacked(self._stack.pop(), count)))
 
+    def _unpack_with_rest(self, counts: int) -> None:
+        """`a, *rest, b = value`; `counts` has the parts before the rest, and in the high byte those behind it."""
+        before, behind = counts & 0xFF, counts >> 8
+        parts = self._entries(self._stack.pop())
+        end = len(parts) - behind
+        if end < before:
+            raise Unknown("another number of values")
+        rest = self._domain.sequence("list", parts[before:end])
+        self._stack.push(*reversed([*parts[:before], rest, *parts[end:]]))
+
+    def _store_subscript(self) -> None:
+        value, of, key = self._stack.pop_many(3)
+        self._domain.store_subscript(of, key, value)
+
     def _build_slice(self, count: int) -> None:
         if count not in {2, 3}:
             raise Impossible
@@ -331,8 +345,10 @@ class Machine(Calls[DomainValue]):
         if self._since_313 and argument & TO_BOOL and not self._domain.branches:
             raise Unknown("a truth value")
         symbol = comparison(self._python, argument)
-        if symbol is None:
-            raise Unknown("a membership or identity test")
+        self._stack.push(self._domain.compare(symbol, *self._stack.pop_many(2)))
+
+    def _contains(self, inverted: int) -> None:
+        symbol = "not in" if inverted else "in"
         self._stack.push(self._domain.compare(symbol, *self._stack.pop_many(2)))
 
     def _build_map(self, count: int) -> None:
@@ -461,6 +477,9 @@ class Machine(Calls[DomainValue]):
         "UNARY_NEGATIVE": lambda self, _: self._unary("-"),
         "UNARY_INVERT": lambda self, _: self._unary("~"),
         "COMPARE_OP": _compare,
+        "CONTAINS_OP": _contains,
+        "STORE_SUBSCR": lambda self, _: self._store_subscript(),
+        "UNPACK_EX": _unpack_with_rest,
     }
 
 

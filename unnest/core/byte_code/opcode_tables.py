@@ -53,6 +53,7 @@ SUBSCRIPT = 2 * len(BINARY_OP)
 """Argument of BINARY_OP for `a[b]` in Python 3.14."""
 
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+COMPARISONS_UNTIL_38 = (*COMPARISONS, "in", "not in", "is", "is not")
 OUTCOMES = {"<": 2, "<=": 10, "==": 8, "!=": 7, ">": 4, ">=": 12}
 """Bits for unordered, less, greater and equal, for which an operator holds."""
 
@@ -86,7 +87,15 @@ CONTROL_314 = {
 }
 IMPORTS = frozenset({"IMPORT_NAME", "IMPORT_FROM"})
 
-OPCODES_OF_ALL_BEFORE_311 = {68: "GET_ITER", 93: "FOR_ITER", 132: "MAKE_FUNCTION"}
+OPCODES_OF_ALL_BEFORE_311 = {
+    60: "STORE_SUBSCR",
+    68: "GET_ITER",
+    93: "FOR_ITER",
+    132: "MAKE_FUNCTION",
+}
+IS_AND_IN = {117: "IS_OP", 118: "CONTAINS_OP"}
+"""Comparisons of their own, from 3.9 to 3.12."""
+
 UNTIL_310 = OPCODES_OF_ALL_BEFORE_311 | {86: "YIELD_VALUE", 135: "LOAD_CLOSURE", 137: "STORE_DEREF"}
 BLOCKS = {
     80: "BREAK_LOOP",
@@ -104,7 +113,7 @@ BEFORE_36_LOOPS = UNTIL_37 | {
     140: "CALL_FUNCTION_VAR",
 }
 LOOPS_27 = BEFORE_36_LOOPS | {54: "STORE_MAP", 81: "WITH_CLEANUP", 94: "LIST_APPEND"}
-LOOPS_35 = BEFORE_36_LOOPS | CLEANUP | {145: "LIST_APPEND"}
+LOOPS_35 = BEFORE_36_LOOPS | CLEANUP | {94: "UNPACK_EX", 145: "LIST_APPEND"}
 SINCE_36_LOOPS = {105: "BUILD_MAP", 142: "CALL_FUNCTION_EX", 156: "BUILD_CONST_KEY_MAP"}
 UNPACKS = {
     149: "BUILD_LIST_UNPACK",
@@ -112,12 +121,13 @@ UNPACKS = {
     158: "BUILD_TUPLE_UNPACK_WITH_CALL",
 }
 """`[*a]`, `(*a,)` and `f(*a, *b)`, from 3.6 to 3.8."""
-LOOPS_36 = UNTIL_37 | CLEANUP | SINCE_36_LOOPS | UNPACKS | {145: "LIST_APPEND"}
+LOOPS_36 = UNTIL_37 | CLEANUP | SINCE_36_LOOPS | UNPACKS | {94: "UNPACK_EX", 145: "LIST_APPEND"}
 SINCE_38_LOOPS = (
     UNTIL_310
     | SINCE_36_LOOPS
     | {
         87: "POP_BLOCK",
+        94: "UNPACK_EX",
         122: "SETUP_FINALLY",
         143: "SETUP_WITH",
         145: "LIST_APPEND",
@@ -125,13 +135,17 @@ SINCE_38_LOOPS = (
 )
 ENDS_38 = {53: "BEGIN_FINALLY", 88: "END_FINALLY", 163: "POP_FINALLY"}
 LOOPS_38 = SINCE_38_LOOPS | CLEANUP | UNPACKS | ENDS_38
-LOOPS_39 = SINCE_38_LOOPS | {82: "LIST_TO_TUPLE"}
+LOOPS_39 = SINCE_38_LOOPS | IS_AND_IN | {82: "LIST_TO_TUPLE"}
 LOOPS_310 = LOOPS_39 | {129: "GEN_START"}
 SINCE_311_AND_IN_312 = (
     OPCODES_OF_ALL_BEFORE_311
     | SINCE_36_LOOPS
+    | IS_AND_IN
     | {
         75: "RETURN_GENERATOR",
+        94: "UNPACK_EX",
+        128: "POP_JUMP_IF_NOT_NONE",
+        129: "POP_JUMP_IF_NONE",
         135: "MAKE_CELL",
         136: "LOAD_CLOSURE",
         138: "STORE_DEREF",
@@ -143,6 +157,8 @@ LOOPS_311 = SINCE_311_AND_IN_312 | {
     53: "BEFORE_WITH",
     82: "LIST_TO_TUPLE",
     86: "YIELD_VALUE",
+    173: "POP_JUMP_BACKWARD_IF_NOT_NONE",
+    174: "POP_JUMP_BACKWARD_IF_NONE",
     175: "POP_JUMP_BACKWARD_IF_FALSE",
     176: "POP_JUMP_BACKWARD_IF_TRUE",
 }
@@ -159,26 +175,36 @@ LOOPS_313 = {
     19: "GET_ITER",
     26: "MAKE_FUNCTION",
     35: "RETURN_GENERATOR",
+    39: "STORE_SUBSCR",
     46: "BUILD_CONST_KEY_MAP",
     48: "BUILD_MAP",
     54: "CALL_FUNCTION_EX",
+    59: "CONTAINS_OP",
     72: "FOR_ITER",
+    76: "IS_OP",
     77: "JUMP_BACKWARD",
     80: "LIST_APPEND",
     86: "LOAD_FAST_AND_CLEAR",
     87: "LOAD_FAST_CHECK",
     94: "MAKE_CELL",
+    98: "POP_JUMP_IF_NONE",
+    99: "POP_JUMP_IF_NOT_NONE",
     106: "SET_FUNCTION_ATTRIBUTE",
     109: "STORE_DEREF",
+    116: "UNPACK_EX",
     118: "YIELD_VALUE",
 }
 LOOPS_314 = {
+    4: "CALL_FUNCTION_EX",
     9: "END_FOR",
     16: "GET_ITER",
     23: "MAKE_FUNCTION",
     28: "NOT_TAKEN",
     30: "POP_ITER",
     34: "RETURN_GENERATOR",
+    38: "STORE_SUBSCR",
+    47: "BUILD_MAP",
+    57: "CONTAINS_OP",
     70: "FOR_ITER",
     74: "IS_OP",
     75: "JUMP_BACKWARD",
@@ -188,8 +214,11 @@ LOOPS_314 = {
     88: "LOAD_FAST_CHECK",
     95: "LOAD_SPECIAL",
     97: "MAKE_CELL",
+    101: "POP_JUMP_IF_NONE",
+    102: "POP_JUMP_IF_NOT_NONE",
     108: "SET_FUNCTION_ATTRIBUTE",
     111: "STORE_DEREF",
+    118: "UNPACK_EX",
     120: "YIELD_VALUE",
 }
 """Loops, generators and inner functions, which each Python writes in its own way."""
@@ -392,26 +421,10 @@ CACHES_314 = {name: count for name, count in CACHES_313.items() if name != "BINA
     "CALL_KW": 3,
 }
 
-UNFOLLOWED_311 = {60: "STORE_SUBSCR", 95: "STORE_ATTR"}
+UNFOLLOWED_311 = {95: "STORE_ATTR"}
 UNFOLLOWED_312 = UNFOLLOWED_311 | {123: "SEND", 141: "LOAD_SUPER_ATTR"}
-UNFOLLOWED_313 = {
-    39: "STORE_SUBSCR",
-    59: "CONTAINS_OP",
-    93: "LOAD_SUPER_ATTR",
-    98: "POP_JUMP_IF_NONE",
-    99: "POP_JUMP_IF_NOT_NONE",
-    104: "SEND",
-    108: "STORE_ATTR",
-}
-UNFOLLOWED_314 = {
-    38: "STORE_SUBSCR",
-    57: "CONTAINS_OP",
-    96: "LOAD_SUPER_ATTR",
-    101: "POP_JUMP_IF_NONE",
-    102: "POP_JUMP_IF_NOT_NONE",
-    106: "SEND",
-    110: "STORE_ATTR",
-}
+UNFOLLOWED_313 = {93: "LOAD_SUPER_ATTR", 104: "SEND", 108: "STORE_ATTR"}
+UNFOLLOWED_314 = {96: "LOAD_SUPER_ATTR", 106: "SEND", 110: "STORE_ATTR"}
 
 WORDCODE_OPERATORS = OPERATOR_OPCODES | MATMUL
 PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
@@ -435,7 +448,7 @@ PYTHONS: Mapping[CodeLayout, tuple[Python, ...]] = {
     ),
     "3.8": (
         # 162 is CALL_FINALLY in 3.8, for a return that leaves a `finally`, which is not followed.
-        Python("3.8", SINCE_38 | LOOPS_38, 144, WORDCODE_OPERATORS, {}, frozenset({162})),
+        Python("3.8", SINCE_38 | LOOPS_38, 144, WORDCODE_OPERATORS, {}, frozenset({117, 118, 162})),
         # What 3.8 has at the end of `with` and `finally`.
         Python("3.9", SINCE_39 | LOOPS_39, 144, WORDCODE_OPERATORS, {}, frozenset({53, 81, 88})),
     ),

@@ -82,7 +82,7 @@ class ValueDomain(ABC, Generic[DomainValue]):
 
     @abstractmethod
     def compare(self, symbol: str, left: DomainValue, right: DomainValue) -> DomainValue:
-        """Return `left < right` and the like."""
+        """Return `left < right` and the like; `is` and `in` are among the symbols where branches are followed."""
 
     @abstractmethod
     def global_value(self, name: str) -> DomainValue:
@@ -132,6 +132,10 @@ class ValueDomain(ABC, Generic[DomainValue]):
         onto: DomainValue | None = None,  # noqa: ARG002 - for those that follow branches
     ) -> DomainValue:
         """Return `{**onto, key: value, ...}`, the entries in order."""
+        raise Unknown(BEYOND_EXPRESSIONS)
+
+    def store_subscript(self, of: DomainValue, key: DomainValue, value: DomainValue) -> None:  # noqa: ARG002 - for those that follow branches
+        """Do `of[key] = value`. Raises Unknown."""
         raise Unknown(BEYOND_EXPRESSIONS)
 
     def truth(self, value: DomainValue) -> bool:  # noqa: ARG002 - for those that follow branches

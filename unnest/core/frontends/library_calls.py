@@ -21,6 +21,7 @@ MODULE_BY_ALIAS = {
     "np": "numpy",
     "math": "math",
     "functools": "functools",
+    "operator": "operator",
 }
 """The module behind a name that the code does not store: the customary imports, and those of TensorFlow's own code."""
 

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
-from unnest.core.frontends.python_values import MAX_ENTRIES, Once, PythonFunction, PythonValue
+from unnest.core.frontends.python_values import (
+    MAX_ENTRIES,
+    UNKNOWN,
+    Evaluator,
+    Name,
+    Once,
+    PythonFunction,
+    PythonValue,
+)
 from unnest.core.model import Unknown
-
-
-class Evaluator(Protocol):
-    """Python's rules for values of the trace. Methods raise Unknown."""
-
-    def number(self, value: PythonValue) -> float:
-        """Return a Python number. Raises Unknown."""
-
-    def whole(self, value: PythonValue) -> int:
-        """Return a whole Python number. Raises Unknown."""
-
-    def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
-        """Return an iterator over a list, a tuple or an iterator."""
-
-    def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
-        """Return `slice(*ends)`."""
-
-    def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return `left symbol right`."""
-
-    def truth(self, value: PythonValue) -> bool:
-        """Return the truth of a value."""
-
-    def call(
-        self,
-        function: PythonValue,
-        positional: Sequence[PythonValue],
-        keywords: Mapping[str, PythonValue],
-    ) -> PythonValue:
-        """Return `function(*positional, **keywords)`."""
 
 
 def _range(evaluator: Evaluator, *bounds: PythonValue) -> tuple[int, ...]:
@@ -107,6 +86,66 @@ def _partial(
     )
 
 
+def _dict(
+    evaluator: Evaluator, entries: PythonValue = (), **more: PythonValue
+) -> dict[PythonValue, PythonValue]:
+    if isinstance(entries, dict):
+        return {**entries, **more}
+    pairs = [tuple(evaluator.iterator(each)) for each in evaluator.iterator(entries)]
+    if not all(isinstance(key, (bool, int, float, str)) for key, _ in pairs):
+        raise Unknown("a dictionary with keys that are not known")
+    return {**dict(pairs), **more}
+
+
+CLASSES: Mapping[str, type] = {
+    "bool": bool,
+    "int": int,
+    "float": float,
+    "str": str,
+    "list": list,
+    "tuple": tuple,
+    "dict": dict,
+}
+"""Python's classes that `isinstance` is asked about."""
+
+
+def _isinstance(evaluator: Evaluator, value: PythonValue, classes: PythonValue) -> bool:
+    """Return `isinstance(value, classes)` for Python's own classes; a tensor is of none of them."""
+    asked = [*evaluator.iterator(classes)] if isinstance(classes, tuple) else [classes]
+    if not all(isinstance(each, Name) and each.path in CLASSES for each in asked):
+        raise Unknown("a class that is not known")
+    return isinstance(value, tuple(CLASSES[each.path] for each in asked))
+
+
+def _next(evaluator: Evaluator, values: PythonValue, *default: PythonValue) -> PythonValue:
+    """Return the first value of an iterator, of which nothing more is known to be read."""
+    if not isinstance(values, Once):
+        raise Unknown("no iterator")
+    return next(evaluator.iterator(values), *(default or (UNKNOWN,)))
+
+
+def _str(_: Evaluator, value: PythonValue) -> PythonValue:
+    return str(value) if isinstance(value, (int, str)) else UNKNOWN
+
+
+def _switch(
+    evaluator: Evaluator,
+    condition: PythonValue,
+    then_expression: PythonValue,
+    else_expression: PythonValue,
+) -> PythonValue:
+    """Return one of two values, or what one of two functions returns."""
+    chosen = then_expression if evaluator.truth(condition) else else_expression
+    return evaluator.call(chosen, [], {}) if isinstance(chosen, PythonFunction) else chosen
+
+
+def _cond(
+    evaluator: Evaluator, pred: PythonValue, true_fn: PythonValue, false_fn: PythonValue
+) -> PythonValue:
+    """Return what `tf.cond` returns."""
+    return _switch(evaluator, pred, true_fn, false_fn)
+
+
 BUILTIN_FUNCTIONS: Mapping[str, Callable[..., PythonValue]] = {
     "int": lambda evaluator, value: int(evaluator.number(value)),
     "float": lambda evaluator, value: float(evaluator.number(value)),
@@ -129,6 +168,20 @@ BUILTIN_FUNCTIONS: Mapping[str, Callable[..., PythonValue]] = {
     "reduce": _reduce,
     "functools.reduce": _reduce,
     "functools.partial": _partial,
+    "bool": lambda evaluator, value: evaluator.truth(value),
+    "str": _str,
+    "dict": _dict,
+    "isinstance": _isinstance,
+    "iter": lambda evaluator, values: Once(evaluator.iterator(values)),
+    "next": _next,
+    "abs": lambda evaluator, value: abs(evaluator.number(value)),
+    "any": lambda evaluator, values: any(map(evaluator.truth, evaluator.iterator(values))),
+    "all": lambda evaluator, values: all(map(evaluator.truth, evaluator.iterator(values))),
+    "math.ceil": lambda evaluator, value: math.ceil(evaluator.number(value)),
+    "math.floor": lambda evaluator, value: math.floor(evaluator.number(value)),
+    "operator.getitem": lambda evaluator, of, key: evaluator.subscript(of, key),
+    "tensorflow.cond": _cond,
+    "keras.backend.switch": _switch,
     "sum": lambda evaluator, values, start=0: reduce(
         lambda total, value: evaluator.binary("+", total, value), evaluator.iterator(values), start
     ),

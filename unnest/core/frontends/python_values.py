@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from unnest.core import json_tree
 from unnest.core.model import Json, JsonObject, Unknown
@@ -63,6 +63,39 @@ class Once:
         if values is None:
             raise Unknown("an iterator that is read twice")
         return values
+
+
+class Evaluator(Protocol):
+    """Python's rules for values of the trace. Methods raise Unknown."""
+
+    def number(self, value: PythonValue) -> float:
+        """Return a Python number. Raises Unknown."""
+
+    def whole(self, value: PythonValue) -> int:
+        """Return a whole Python number. Raises Unknown."""
+
+    def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
+        """Return an iterator over a list, a tuple or an iterator."""
+
+    def slice_of(self, ends: Sequence[PythonValue]) -> PythonValue:
+        """Return `slice(*ends)`."""
+
+    def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
+        """Return `of[key]`."""
+
+    def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
+        """Return `left symbol right`."""
+
+    def truth(self, value: PythonValue) -> bool:
+        """Return the truth of a value."""
+
+    def call(
+        self,
+        function: PythonValue,
+        positional: Sequence[PythonValue],
+        keywords: Mapping[str, PythonValue],
+    ) -> PythonValue:
+        """Return `function(*positional, **keywords)`."""
 
 
 ON_NUMBERS: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice, product
 from typing import Literal, TypeVar
 
@@ -19,6 +20,7 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible, Stopped
 from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
+from unnest.core.frontends import python_containers
 from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS, LISTS_OF_PYTHON_2
 from unnest.core.frontends.python_values import (
@@ -228,11 +230,7 @@ class Tracer(ValueDomain[PythonValue]):
 
     def iterator(self, value: PythonValue) -> Iterator[PythonValue]:
         """Return an iterator over a list, a tuple or an iterator. Raises Unknown for tensors."""
-        if isinstance(value, Once):
-            return value.begin()
-        if not isinstance(value, (list, tuple, dict)):
-            raise Unknown("a loop over an unknown value")
-        return iter(value)
+        return value.begin() if isinstance(value, Once) else python_containers.iterator(value)
 
     def generator(self, values: Iterator[PythonValue]) -> PythonValue:
         """Return an iterator over values, which can be read once."""
@@ -278,30 +276,20 @@ class Tracer(ValueDomain[PythonValue]):
         if of is UNKNOWN or (isinstance(of, str) and name == "format"):
             return UNKNOWN
         if isinstance(of, Name):
-            return Name(f"{of.path}.{name}")
+            return None if name == "newaxis" else Name(f"{of.path}.{name}")
         if isinstance(of, TracedTensor):
             return self._of_tensor(of, name)
-        if isinstance(of, dict) and name in ("get", "keys", "values", "items"):
-            return self._of_dictionary(of, name)
-        if isinstance(of, tuple) and name in ("ndims", "rank", "as_list"):
-            return Method(lambda: list(of)) if name == "as_list" else len(of)
-        if not isinstance(of, list) or name not in ("append", "insert", "extend", "reverse"):
+        if isinstance(of, tuple) and name in ("ndims", "rank"):
+            return len(of)
+        if isinstance(of, (int, type(None))) and name == "value":  # of a size, until TensorFlow 2
+            return of
+        method = python_containers.READING.get(type(of), {}).get(name)
+        if method is None and isinstance(of, list):
+            method = python_containers.CHANGING.get(name)
+            self._check_unshared(of)
+        if method is None:
             raise Unknown(f"an attribute {name}")
-        self._check_unshared(of)
-        return Method(lambda *values: self._change_list(of, name, values))
-
-    def _of_dictionary(self, of: dict[PythonValue, PythonValue], name: str) -> Method:
-        """A method that reads a dictionary."""
-        if name == "get":
-            return Method(
-                lambda key, default=None: UNKNOWN if key is UNKNOWN else of.get(key, default)
-            )
-        entries: Mapping[str, Sequence[PythonValue]] = {
-            "keys": [*of],
-            "values": [*of.values()],
-            "items": [*of.items()],
-        }
-        return Method(lambda: entries[name])
+        return Method(partial(method, self, of))
 
     def _of_tensor(self, tensor: TracedTensor, name: str) -> PythonValue:
         """Return an attribute of a tensor: its shape, under any of its names, or dtype. Raises Unknown."""
@@ -309,6 +297,10 @@ class Tracer(ValueDomain[PythonValue]):
             return (self.subscript(self._apply("shape", [tensor], {}, ""), 0), *tensor.shape[1:])
         if name == "dtype":
             return self._dtype(tensor)
+        if name == "__getitem__":
+            return Method(partial(self.subscript, tensor))
+        if name == "set_shape":
+            return Method(lambda _: None)
         if name not in ("shape", "_keras_shape", "get_shape"):
             raise Unknown(f"an attribute {name}")
         shape = static_shape(tensor)
@@ -352,7 +344,7 @@ class Tracer(ValueDomain[PythonValue]):
         if UNKNOWN in sides:
             return UNKNOWN
         if any(isinstance(side, (list, tuple)) for side in sides):
-            return self._of_lists(symbol, left, right)
+            return python_containers.arithmetic(self, symbol, left, right)
         if symbol in ("==", "!=") and all(isinstance(side, (str, type(None))) for side in sides):
             return (left == right) is (symbol == "==")
         if symbol not in ON_NUMBERS:
@@ -362,7 +354,19 @@ class Tracer(ValueDomain[PythonValue]):
         except (ArithmeticError, ValueError) as error:
             raise Unknown(str(error)) from error
 
-    compare = binary
+    def compare(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
+        """Return `left symbol right`; of identities only those with None are known. Raises Unknown."""
+        if symbol not in {"is", "is not", "in", "not in"}:
+            return self.binary(symbol, left, right)
+        if left is UNKNOWN or right is UNKNOWN:
+            return UNKNOWN
+        if symbol.endswith("in"):
+            is_true = python_containers.contains(right, left)
+        elif left is None or right is None:
+            is_true = left is right
+        else:
+            raise Unknown("an identity test")
+        return is_true is not symbol.startswith(("not", "is not"))
 
     def in_place(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
         """Return the result of `left += right`: a list that nothing else refers to grows, all else is a new value.
@@ -374,17 +378,8 @@ class Tracer(ValueDomain[PythonValue]):
         self._check_unshared(left)
         if symbol != "+":
             raise Unknown(f"the operator {symbol}=")
-        self._extend(left, right)
+        python_containers.extend(self, left, right)
         return left
-
-    def _of_lists(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return the result of Python's `+` and `*` of lists and tuples. Raises Unknown."""
-        if symbol == "+" and type(left) is type(right):
-            return left + right
-        of, times = (left, right) if isinstance(left, (list, tuple)) else (right, left)
-        if symbol != "*" or len(of) * self.whole(times) > MAX_ENTRIES:
-            raise Unknown(f"the operator {symbol} of lists")
-        return of * self.whole(times)
 
     def format_text(
         self, value: PythonValue, conversion: TextConversion, spec: PythonValue | None
@@ -405,50 +400,19 @@ class Tracer(ValueDomain[PythonValue]):
         if share_a_list([value], self._shared):
             raise Unknown("a list that other calls see as well")
 
-    def _extend(self, of: list[PythonValue], values: PythonValue) -> None:
-        """Extend a list. Raises Unknown if list and values depend on each other, or for too many values."""
-        count, more = len(of), tuple(self.iterator(values))
-        if len(of) != count or count + len(more) > MAX_ENTRIES:
-            raise Unknown("a list that grows")
-        of.extend(more)
-
-    def _change_list(self, of: list[PythonValue], name: str, values: Sequence[PythonValue]) -> None:
-        """Call a method that changes a list. Raises Unknown."""
-        match name, values:
-            case "append", (value,):
-                of.append(value)
-            case "insert", (int() as place, value):
-                of.insert(place, value)
-            case "extend", (more,):
-                self._extend(of, more)
-            case "reverse", ():
-                of.reverse()
-            case _:
-                raise Unknown(f"{name} with other arguments")
-
     def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
         """Return `of[key]`: elements of a tensor, entries of a list. Raises Unknown."""
         if of is UNKNOWN:
             return of
         if isinstance(of, TracedTensor):
             return self._part(of, key)
-        if isinstance(of, dict):
-            return UNKNOWN if key is UNKNOWN else self._of_python(of.__getitem__, [key], {})
-        if not isinstance(of, (list, tuple)):
-            raise Unknown("a subscript")
-        if isinstance(key, slice):
-            key = slice(
-                *(
-                    end if end is None else self.whole(end)
-                    for end in (key.start, key.stop, key.step)
-                )
-            )
-        else:
-            key = self.whole(key)
-        try:
-            return of[key]
-        except (LookupError, ValueError) as error:
-            raise Unknown(str(error)) from error
+        return self._of_python(python_containers.entry, [self, of, key], {})
+
+    def store_subscript(self, of: PythonValue, key: PythonValue, value: PythonValue) -> None:
+        """Do `of[key] = value` for a list or dictionary that no other call sees. Raises Unknown."""
+        if isinstance(of, list):
+            self._check_unshared(of)
+        self._of_python(python_containers.set_entry, [self, of, key, value], {})
 
     def _part(self, of: TracedTensor, key: PythonValue) -> PythonValue:
         """Return `of[key]`; an axis behind the batch that an unknown number cuts is taken whole, which is noted."""

@@ -81,7 +81,7 @@ def test_what_nothing_explains(line: str) -> None:
         ["y = 5", "return y[0]"],
         ["return x[slice('a', 'b')]"],
         ["a, b = [1, 2, 3]", "return a"],
-        ["y = [1]", "return y.pop()"],
+        ["y = [1]", "return y.sort()"],
         ["y = [1]", "y.append(1, 2)", "return y"],
         ["y = [1]", "y *= 2", "return y"],
         ["y = [1]", "y.extend(k for k in range(10000))", "return y"],
@@ -101,7 +101,8 @@ def test_what_ends_without_an_answer(lines: list[str]) -> None:
 def test_a_name_that_may_mean_a_builtin() -> None:
     """Of `any` itself the code of 3.14 sees whether it is Python's; of what else it may be nothing is known."""
     assert result("return tuple(k for k in range(3))") == (0, 1, 2)
-    assert result("return any(k for k in range(3))") in ("nothing", UNKNOWN)
+    assert result("return any(k for k in range(3))") is True
+    assert result("any = helper", "return any(k for k in range(3))") in ("nothing", UNKNOWN)
 
 
 def test_tensors_and_the_steps_behind_them() -> None:
