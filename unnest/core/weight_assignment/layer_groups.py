@@ -74,14 +74,21 @@ def _is_operation(layer: Layer) -> bool:
 
 
 def layer_name_by_group(model: JsonObject, groups: Sequence[Group]) -> dict[str, str]:
-    """Return the graph's name for each group; an old Sequential's entry in another has no name in the JSON."""
-    names = group_names(model)
-    are_in_layer_order = read(model).sequential and len(names) == len(groups)
-    return (
-        {group.name: name for group, name in zip(groups, names, strict=False)}
-        if are_in_layer_order
-        else {}
-    )
+    """Return the graph's name for each group whose layer has another, or none, in the JSON.
+
+    It is the layer at the group's place in a Sequential: an entry of an old Sequential in another stores no name. A
+    group that bears the name of a layer is that layer's, wherever it stands.
+    """
+    graph, names = read(model), group_names(model)
+    if not graph.sequential or len(names) != len(groups):
+        return {}
+    layers = graph.layers
+    return {
+        group.name: group.name
+        if group.name in layers and layers[group.name].is_named and layers[name].is_named
+        else name
+        for group, name in zip(groups, names, strict=True)
+    }
 
 
 NUMBERED_BYTES_NAME = re.compile(r"b'(?P<name>[^']+)'_\d+")

@@ -37,6 +37,7 @@ def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
         check_layer(layer, tensors.get(layer.name, ()))
         _check_number(layer, tensors.get(layer.name, ()))
     _check_order([group.name for group in groups if group.tensors], layers, read(model))
+    _check_exchange(tensors, [name for name in layers if tensors.get(name)])
 
 
 def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
@@ -134,6 +135,26 @@ def _check_order(names: Sequence[str], layers: Iterable[str], graph: Graph) -> N
         raise Ambiguous(
             f"the file lists the weights of {wrong[0]} before those of {wrong[1]}, the architecture behind"
         )
+
+
+def _check_exchange(tensors: Mapping[str, Sequence[Tensor]], layers: Sequence[str]) -> None:
+    """Raise Ambiguous where the weights fit the layers by their order as well as by their names, and the two differ.
+
+    Keras's `load_weights` goes by the order, which is that of the JSON of the model that was saved: two layers of equal
+    shapes have exchanged their names since. `tensors`: the weights by layer, in the order of the file; `layers`: those
+    with weights, in the order of the architecture.
+    """
+    stored = [name for name in tensors if tensors[name]]
+    if any(
+        [t.shape for t in tensors[a]] != [t.shape for t in tensors[b]]
+        for a, b in zip(stored, layers, strict=False)
+    ):
+        return  # by their order they do not fit
+    for by_name, by_order in zip(stored, layers, strict=False):
+        if by_name != by_order:
+            raise Ambiguous(
+                f"by their order the weights of {by_name} are those of {by_order}, which fit as well as by their name"
+            )
 
 
 def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:

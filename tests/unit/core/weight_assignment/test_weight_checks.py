@@ -17,6 +17,7 @@ from tests.unit.core.build import (
     tensors,
 )
 from unnest.core.model import Group
+from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.weight_checks import check_architecture
 
@@ -55,8 +56,32 @@ def test_weights_of_the_model_that_was_saved() -> None:
 
 
 def test_layers_side_by_side_may_stand_in_either_order() -> None:
+    """Where the order alone would not fit."""
+    rooms = functional(
+        source(),
+        dense("l", "x"),
+        norm("r", "x"),
+        layer("join", ["l", "r"], kind="Concatenate"),
+        outputs=[("join", 0, 0)],
+    )
+    check_architecture(weights(l=KERNEL, r=STATISTICS), rooms)
+    check_architecture(weights(r=STATISTICS, l=KERNEL), rooms)
+
+
+def test_equal_layers_that_exchanged_their_names() -> None:
+    """Keras loads by the order, and would give each the other's weights."""
     check_architecture(weights(l=KERNEL, r=KERNEL), ROOMS)
-    check_architecture(weights(r=KERNEL, l=KERNEL), ROOMS)
+    with pytest.raises(Ambiguous, match="by their order the weights of r are those of l, which"):
+        check_architecture(weights(r=KERNEL, l=KERNEL), ROOMS)
+
+
+def test_exchanged_names_in_a_sequential() -> None:
+    """A group is the layer's that has its name, wherever it stands."""
+    model = sequential(norm("b"), dense("d"), norm("a"))
+    groups = weights(a=STATISTICS, d=KERNEL, b=STATISTICS)
+    assert layer_name_by_group(model, groups) == {"a": "a", "d": "d", "b": "b"}
+    with pytest.raises(Ambiguous, match="lists the weights of a before those of b"):
+        check_architecture(groups, model)
 
 
 @pytest.mark.parametrize(
