@@ -11,6 +11,7 @@ from typing import NamedTuple
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
+from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.expected_weight_counts import (
@@ -305,15 +306,11 @@ def _one_more(weight_name: str, names: Container[str]) -> str:
     """Return a weight's name with the next number in the part that would be the layer's."""
     parts = weight_name.split("/")
     for at, part in enumerate(parts[:-1]):
-        stem, number = CLASS_AND_NUMBER.fullmatch(part).groups()  # type: ignore[union-attr] # any text is so
-        following = f"{stem}_{int(number or 0) + 1}"
+        stem, number = stem_and_number(part)
+        following = f"{stem}_{number + 1}"
         if following in names:
             return "/".join([*parts[:at], following, *parts[at + 1 :]])
     return weight_name
-
-
-CLASS_AND_NUMBER = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?")
-"""A name that Keras gave: the class's, and from the second layer on a number."""
 
 
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
