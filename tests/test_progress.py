@@ -65,6 +65,13 @@ def test_one_file(bad: Path, tmp_path: Path) -> None:
     assert shown.index("copying") < shown.index("reading back") < shown.index("fixed")
 
 
+def test_a_long_name_leaves_room(bad: Path, tmp_path: Path) -> None:
+    """Of a name that is too long the end is shown; bytes and rate stay on the line."""
+    long = bad.rename(bad.with_name(f"{'checkpoint of a training ' * 4}epoch-017.h5"))
+    shown = joined(lines_in_terminal("fix", str(long), "-o", str(tmp_path / "out.h5")))
+    assert re.search(r"reading back …[\w -]*epoch-017\.h5 [^…]* bytes [^…]*/s", shown)
+
+
 def test_another_container_is_converted(bad: Path, tmp_path: Path) -> None:
     """And read back."""
     shown = joined(
@@ -81,7 +88,7 @@ def test_files_of_files(bad: Path, tmp_path: Path) -> None:
         shutil.copy(bad, tmp_path / "zoo" / name)
     shown = joined(lines_in_terminal("fix", str(tmp_path / "zoo"), "-o", str(tmp_path / "fixed")))
     assert shown.index("file 1 of 2") < shown.index("file 2 of 2")
-    assert "copying b.h5" in shown
+    assert "file 2 of 2: copying b.h5" in shown
 
 
 def test_a_folder_beside_a_pipe(bad: Path, tmp_path: Path) -> None:
@@ -91,7 +98,9 @@ def test_a_folder_beside_a_pipe(bad: Path, tmp_path: Path) -> None:
         shutil.copy(bad, tmp_path / "zoo" / name)
     lines = lines_in_terminal("inspect", str(tmp_path / "zoo"), "--json-lines", stdout_too=False)
     assert [
-        line for line in lines if re.fullmatch(r"2 of 3 files, \d+ a second, 0:00:0\d left", line)
+        line
+        for line in lines
+        if re.fullmatch(r"2 of 3 files, [\d.]+ a second, 0:00:0\d left", line)
     ]
 
 

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 LONG = 256 << 20
 #: Seconds between two looks of the line.
 OFTEN = 0.2
-#: Columns of a bar; the line fits 80.
-BAR = 10
+#: Columns of a bar, of a terminal that has no room for it, and of all that stands behind the bar.
+BAR, NARROW = 10, 72
+BYTES_RATE_AND_TIME = len(" 999.9/999.9 MB 999.9 MB/s 0:00:00")
+#: Files a second from which no decimal is shown.
+MANY = 10
 
 
 class ProgressBar:
@@ -80,9 +83,9 @@ class ProgressBar:
         rate = self._files / max(time.monotonic() - self._start, OFTEN)
         total = self._count()
         if total is None:
-            return f"{self._files:,} files, {rate:,.0f} a second"
+            return f"{self._files:,} files, {_rounded(rate)} a second"
         left = timedelta(seconds=round(max(0, total - self._files) / rate))
-        return f"{self._files:,} of {total:,} files, {rate:,.0f} a second, {left} left"
+        return f"{self._files:,} of {total:,} files, {_rounded(rate)} a second, {left} left"
 
     def hide(self) -> None:
         """Take the bars away: something is going to be printed."""
@@ -103,24 +106,41 @@ class ProgressBar:
         from rich.table import Column
 
         if self._bars is None:
-            name_column = Column(no_wrap=True, overflow="ellipsis")
-            self._bars = progress.Progress(
-                progress.TextColumn("{task.description}", markup=False, table_column=name_column),
-                progress.TextColumn("{task.fields[files]}"),
+            console = Console(stderr=True)
+            columns = [
+                progress.TextColumn(
+                    "{task.description}", markup=False, table_column=Column(no_wrap=True)
+                ),
                 progress.BarColumn(BAR),
-                progress.DownloadColumn(),
-                progress.TransferSpeedColumn(),
+                progress.DownloadColumn(table_column=Column(no_wrap=True)),
+                progress.TransferSpeedColumn(table_column=Column(no_wrap=True)),
                 progress.TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                auto_refresh=False,
+            ]
+            if console.width < NARROW:
+                del columns[1]
+            self._bars = progress.Progress(
+                *columns, console=console, transient=True, auto_refresh=False
             )
             self._bars.start()
-        count, line = self._count(), f"{phase} {name}"
-        files = "" if count is None or count == 1 else f"file {self._files + 1:,} of {count:,}"
+        count = self._count()
+        begin = "" if count is None or count == 1 else f"file {self._files + 1:,} of {count:,}: "
+        line = _fitted(f"{begin}{phase} ", name, self._bars.console.width)
         if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(line, total=total, files=files)
-        self._bars.update(self._tasks[name], completed=done, description=line, files=files)
+            self._tasks[name] = self._bars.add_task(line, total=total)
+        self._bars.update(self._tasks[name], completed=done, description=line)
         self._bars.refresh()
         if done >= total:
             self._bars.remove_task(self._tasks.pop(name))
+
+
+def _fitted(begin: str, name: str, width: int) -> str:
+    """Return the words before the bar; of a name that is too long for this terminal, only its end."""
+    room = width - BYTES_RATE_AND_TIME - len(begin) - (BAR + 1 if width >= NARROW else 0)
+    return begin + (
+        name if len(name) <= room else f"…{name[len(name) - room + 1 :]}" if room > 1 else "…"
+    )
+
+
+def _rounded(rate: float) -> str:
+    """Return a number of files, with a decimal where there are few."""
+    return f"{rate:,.0f}" if rate >= MANY else f"{rate:.1f}"
