@@ -23,6 +23,21 @@ FOLDER = FIXTURES / "near_towers"
             "noise stands between a slice and its tower, and does not cut its input",
         ),
         ("sources_in_turn", "the parts of features are not joined one after the other"),
+        ("neighbours_added", "a call is part of two towers"),
+        (
+            "slices_joined_at_once",
+            "joined joins the outputs of cut_0 and similar layers, not of towers",
+        ),
+        ("parts_in_another_order", "the towers read the parts of cut in the order 1, 0"),
+        (
+            "bounds_of_no_batch",
+            (
+                "slice arguments: every start is where the stop before it ends, but nothing says that the last part "
+                "ends with the batch"
+            ),
+        ),
+        ("two_different_cuts", "the numbers tell two different cuts"),
+        ("rows_up_to_a_count", "it cannot be computed which rows of features the towers read"),
     ],
 )
 def test_why_it_is_no_wrapper(name: str, reason: str) -> None:
