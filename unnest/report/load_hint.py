@@ -53,8 +53,8 @@ KNOWN_BY_NAME = (
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it as it was; None if it does."""
     return (
-        loading_in_tf_keras.why_not_tf_keras(model, container)
-        or _other_places(model, container)
+        (None if model.is_keras_3 else _other_places(model, container))
+        or loading_in_tf_keras.why_not_tf_keras(model, container)
         or _masked_otherwise(model)
     )
 
@@ -111,10 +111,21 @@ def _find_other_places(model: Stored, container: str) -> str | None:
         return f"weights in {surplus}, which has none"
     if merge := unloadable_models.merge_of_one_tensor(model):
         return f"{merge} is called with one tensor, where it takes a list of them"
+    if reason := _why_code_is_not_run(model, container):
+        return reason
+    return _lost_in_h5(model) if container == "h5" else None
+
+
+def _why_code_is_not_run(model: Stored, container: str) -> str | None:
+    """Return why no Keras runs the code that a Lambda stores."""
     if names := loading_requirements.unknown_globals(model, container):
         advice = "" if model.is_keras_3 else "; --to h5 loads"
         return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
-    return _lost_in_h5(model) if container == "h5" else None
+    if not needs(model).stored_code:
+        return None
+    from unnest.core.keras_facts.unloadable_lambdas import failing_lambda  # follows the code
+
+    return failing_lambda(model)
 
 
 def _lost_in_h5(model: Stored) -> str | None:

@@ -21,7 +21,7 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
@@ -80,6 +80,7 @@ class CodeObject:
     captured comes in `free`, what inner functions capture in `cells`. In layout 3.11 the three are views of one list,
     `slots`, by which the code counts; before, `slots` are `cells` and `free`. `stack` is the most values that the code
     keeps at once, `handlers` whether a table beside the code catches exceptions (3.11 on; before, the code says so).
+    `file` is the path that it was compiled from.
     """
 
     layout: CodeLayout
@@ -95,6 +96,7 @@ class CodeObject:
     cells: tuple[str, ...]
     slots: tuple[str, ...]
     handlers: bool = False
+    file: str = field(default="", compare=False)
 
 
 def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:
@@ -295,7 +297,7 @@ class _Walk:
         return -number if count < 0 else number
 
     def _function(self, depth: int) -> CodeObject:
-        """Read a marshalled code object; file name, line table and the like are skipped."""
+        """Read a marshalled code object; line table and the like are skipped."""
         head = [self._int() for _ in range({"2": 4, "3": 5, "3.8": 6}[self._head])]
         code, constants, *names = (self._object(depth + 1) for _ in range(5))
         if not isinstance(code, bytes) or not isinstance(constants, tuple):
@@ -303,17 +305,20 @@ class _Walk:
         since_311 = self._head == "3" and isinstance(names[2], bytes)
         if not since_311:
             names.append(self._object(depth + 1))
-        for _ in range(3 if since_311 else 2):  # file name, name, qualified name
+        file = self._object(depth + 1)
+        path = file.decode("utf-8", "replace") if isinstance(file, bytes) else str(file)
+        for _ in range(2 if since_311 else 1):  # name, qualified name
             self._object(depth + 1)
         self._int()  # first line
         lines = self._object(depth + 1)
         if since_311:
             handlers = self._object(depth + 1)
-            return replace(_since_311(head, code, constants, names), handlers=handlers != b"")
+            made = _since_311(head, code, constants, names)
+            return replace(made, handlers=handlers != b"", file=path)
         layout: CodeLayout = (
             "3.10" if self._head == "3.8" and _has_lines_of_310(lines, code) else self._head
         )
-        return _before_311(layout, head, code, constants, names)
+        return replace(_before_311(layout, head, code, constants, names), file=path)
 
 
 FARTHEST = {0x7F, 0x81}

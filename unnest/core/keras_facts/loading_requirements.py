@@ -93,7 +93,7 @@ def _needs(model: Stored) -> Needs:
             name = _function_name(entry)
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
-            global_names |= dict.fromkeys(_unknown_globals(entry, model))
+            global_names |= dict.fromkeys(lambda_globals(entry, model))
         elif _is_namesake(entry, model) or not (
             is_keras_entry(entry) or (model.is_keras_3 and is_operation(entry))
         ):
@@ -123,11 +123,20 @@ MODULE_GLOBALS: tuple[tuple[tuple[int, ...], frozenset[str]], ...] = (
 TENSORFLOW_MODULES = frozenset({"array_ops", "math_ops", "nn", "ops", "tensor_shape"})
 
 
-def _unknown_globals(entry: JsonObject, model: Stored) -> list[str]:
-    """Return the names that a Lambda's stored code reads and that neither Python nor its Keras's module has, sorted."""
+#: Packages whose functions people gave a Lambda as they are (`Lambda(tf.nn.relu)`).
+LIBRARIES = ("tensorflow", "tensorflow_core", "keras", "tf_keras")
+
+
+def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
+    """Return the names that a Lambda's stored code reads and that neither Python nor its Keras's module has, sorted.
+
+    Keras finds all names of a library's function in its module, where the config stores that.
+    """
     config = entry.get("config")
     text = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
-    if text is None:
+    if text is None or not isinstance(config, Mapping):
+        return []
+    if str(config.get("module")).partition(".")[0] in LIBRARIES:
         return []
     in_module = next(
         names

@@ -17,7 +17,7 @@ from unnest.core.model import Json
 ROWS, SIZES = 6, (4,)
 
 
-def stored(*lines: str, parameters: str = "x", closure: Json = None) -> Json:
+def stored(*lines: str, parameters: str = "x", closure: Json = None) -> list[Json]:
     """A function of these lines as Keras keeps it."""
     source = "\n ".join([f"def f({parameters}):", *lines])
     code = next(

@@ -1,0 +1,48 @@
+"""A Keras is said to load a file if it does: what stacks made of files that they had just written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "load_lines"
+LOADED = {
+    f"{stack.stem}-{name}": is_loaded
+    for stack in sorted(FOLDER.glob("*.json"))
+    for name, is_loaded in json.loads(stack.read_text()).items()
+}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_its_own_keras_is_named_if_it_loads_the_file(name: str) -> None:
+    """Nor is there a line to load a file that no Keras loads."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    names_its_writer = any("which wrote it" in software for software in report.loads_in)
+    assert (names_its_writer, report.load is not None) == (LOADED[name], LOADED[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("k224-function", "uses a value that JSON does not hold"),
+        ("k224-relu", "is a library's own"),
+        ("tf210-softmax", "is a library's own"),
+    ],
+)
+def test_the_reason_is_told(name: str, reason: str) -> None:
+    """Not that of tf_keras alone."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    assert report.loads_in == ()
+    assert reason in report.does_not_load_in["tf_keras"]
+
+
+def test_a_function_of_tensorflow_finds_its_own_names() -> None:
+    """tf.keras stores its module, whose names it gives the code."""
+    report = unnest.inspect(FOLDER / "tfk113-relu.h5")
+    (software,) = report.loads_in
+    assert software.startswith("Keras 2.2.4-tf, which wrote it")
+    assert "with your" not in software

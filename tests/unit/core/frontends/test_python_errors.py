@@ -1,0 +1,50 @@
+"""Errors that stored code raises on the values beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.frontends.code_of import stored
+from unnest.core.frontends.python_errors import raises
+from unnest.core.model import Json
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "is_raised"),
+    [
+        ("v(x)", "sigmoid", True),
+        ("v(x)", 2, True),
+        ("v[0](x)", ["sigmoid"], False),  # not followed
+        ("v.sigmoid(x)", "backend", True),
+        ("v.upper()", "name", False),
+        ("x * v[1]", {"1": 2.0}, True),
+        ('x * v["a"]', {"a": 2.0}, False),
+        ("x * sum((1, *v))", [2], False),
+        ("x * sum(v + (1,))", [2], True),
+        ("x * sum(v + [1])", [2], False),
+        ("x * v", {"type": "ndarray", "value": [1.0]}, False),
+        ("x * v", {"class_name": "Dense", "config": {}}, True),
+        ("x * v", {"class_name": "__tuple__", "items": [1]}, False),
+        ("v(x) if x else x", "sigmoid", False),  # a branch on what only a run knows
+    ],
+)
+def test_values_beside_code(function: str, value: Json, *, is_raised: bool) -> None:
+    """A function becomes its name in JSON, a tuple a list, a key a text."""
+    code, _, _ = stored(f"return {function}", parameters="x, v")
+    assert raises([code, None, None], {"v": value}, reads_arrays=True) is is_raised
+    assert raises([code, [value], None], {}, reads_arrays=True) is is_raised
+
+
+def test_arrays_beside_code() -> None:
+    """Keras before 2.2 reads them again among the arguments alone."""
+    code, _, _ = stored("return x * v", parameters="x, v")
+    array: Json = {"type": "ndarray", "value": [1.0]}
+    assert raises([code, [array], None], {}, reads_arrays=False)
+    assert not raises([code, None, None], {"v": array}, reads_arrays=False)
+
+
+def test_a_keras_archive_makes_functions_of_their_names() -> None:
+    """So its closure says nothing."""
+    code, _, _ = stored("return v(x)", parameters="x, v")
+    config = {"code": code, "defaults": ["sigmoid"], "closure": None}
+    assert not raises({"class_name": "__lambda__", "config": config}, {}, reads_arrays=True)

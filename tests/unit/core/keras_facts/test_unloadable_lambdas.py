@@ -1,0 +1,30 @@
+"""Lambdas whose stored code no Keras runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.frontends.code_of import stored
+from unnest.core.keras_facts.unloadable_lambdas import failing_lambda
+from unnest.core.model import Json, Stored
+
+
+@pytest.mark.parametrize(
+    ("version", "value", "is_failing"),
+    [
+        ("2.2.4", "sigmoid", True),
+        ("2.15.0", "sigmoid", True),
+        ("3.15.1", "sigmoid", False),
+        ("2.2.4", {"type": "ndarray", "value": [1.0]}, False),
+    ],
+)
+def test_a_function_beside_code(version: str, value: Json, *, is_failing: bool) -> None:
+    """It is called, and the file holds its name; Keras 3 stores it as a function."""
+    code, *_ = stored("return v(x)", parameters="x, v")
+    config: Json = {"name": "applied", "function": [code, [value], None]}
+    entry: Json = {"class_name": "Lambda", "config": config}
+    graph: Json = {"class_name": "Sequential", "config": {"name": "m", "layers": [entry]}}
+    assert isinstance(graph, dict)
+    reason = failing_lambda(Stored("model", graph, keras_version=version))
+    assert (reason is not None) is is_failing
+    assert reason is None or reason.startswith("the Lambda 'applied', whose code")

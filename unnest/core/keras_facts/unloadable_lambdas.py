@@ -1,0 +1,50 @@
+"""Lambda layers whose stored code no Keras runs, not even the one that wrote it.
+
+(Source: files of Keras 2.0.9 to 2.3.1 and TensorFlow 1.13 to 2.15, loaded by the stack that wrote each.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from unnest.core.architecture import layer_name
+from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.code_readings import readings
+from unnest.core.frontends.python_errors import raises
+from unnest.core.keras_facts.loading_requirements import LIBRARIES, lambda_globals, layer_entries
+from unnest.core.model import JsonObject, Stored
+
+LIBRARY_PATH = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(LIBRARIES)})[/\\]")
+#: Names that nearly every program has, and can give.
+CUSTOMARY_NAMES = frozenset({"K", "backend", "keras", "tf", "tensorflow", "np", "numpy"})
+#: The first standalone Keras whose closures hold arrays as lists, not as what only `arguments` are read from again.
+ARRAYS_IN_CLOSURES = (2, 2)
+
+
+def failing_lambda(model: Stored) -> str | None:
+    """Return the first Lambda whose stored code no Keras runs, with the reason; None without one."""
+    if model.is_keras_3:
+        return None
+    for entry in layer_entries(model.architecture):
+        if entry["class_name"] == "Lambda" and (reason := _why_code_fails(entry, model)):
+            return f"the Lambda {layer_name(entry)!r}, {reason}"
+    return None
+
+
+def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:
+    """Return why no Keras runs a Lambda's stored code, in a relative clause; None if one does."""
+    config = entry.get("config")
+    function = config.get("function") if isinstance(config, Mapping) else None
+    text, _, closure = parts_of(function)
+    if text is None or not isinstance(config, Mapping):
+        return None
+    is_library = any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))
+    if is_library and (closure or not {*lambda_globals(entry, model)} <= CUSTOMARY_NAMES):
+        return "whose code is a library's own, and calls what only that library has"
+    arguments = config.get("arguments")
+    given = arguments if isinstance(arguments, Mapping) else {}
+    reads_arrays = not model.is_standalone or model.release >= ARRAYS_IN_CLOSURES
+    if raises(function, given, reads_arrays=reads_arrays):
+        return "whose code uses a value that JSON does not hold (a function, a tuple, a number as a key)"
+    return None
