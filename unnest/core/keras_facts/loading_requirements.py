@@ -211,15 +211,32 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
 
 
 def is_keras_entry(entry: JsonObject) -> bool:
-    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
-    kind, module = str(entry["class_name"]), str(entry.get("module") or "")
+    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module.
+
+    A user's class is stored with the module None in a `.keras`. A class that is called Model, and is stored with layers
+    and without their graph, is the user's too: a Sequential by another name.
+    """
+    if entry.get("module", "") is None:
+        return False
+    kind, module = str(entry["class_name"]), str(entry.get("module", ""))
     record = layer_record(OTHER_NAMES.get(kind, kind))
     if record.exported:
         return not _is_given(entry) and is_keras_class(kind, entry)
     return (
         record.is_in_keras_2
-        or kind in MODEL_CLASSES
+        or (kind in MODEL_CLASSES and not _is_sequential_by_another_name(entry))
         or module.startswith(("keras.src.ops", "keras.ops"))
+    )
+
+
+def _is_sequential_by_another_name(entry: JsonObject) -> bool:
+    """Return True for a model that lists its layers alone, and is not called Sequential."""
+    config = entry.get("config")
+    return (
+        entry["class_name"] != "Sequential"
+        and isinstance(config, Mapping)
+        and "layers" in config
+        and "input_layers" not in config
     )
 
 

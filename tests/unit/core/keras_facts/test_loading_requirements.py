@@ -183,7 +183,7 @@ def test_a_registered_class_is_called_as_its_loader_looks_for_it(
     inner: JsonObject = {**layer("Two"), "registered_name": "pk>Two", "module": None}
     nested: JsonObject = {
         "class_name": "Functional",
-        "config": {"name": "inner", "layers": [inner]},
+        "config": {"name": "inner", "layers": [inner], "input_layers": []},
     }
     assert needs(model(nested, version="2.21.0", module=module)).classes == (name,)
 
@@ -204,3 +204,20 @@ def test_a_class_that_keras_3_never_had_is_to_be_given(version: str | None) -> N
         "config": {"name": "s", "layers": layers},
     }
     assert needs(Stored("model", model, keras_version=version)).classes == ("CategoryCrossing",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "classes"),
+    [
+        ({**layer("Dense"), "module": "keras.layers", "registered_name": None}, ()),
+        ({**layer("Dense"), "module": None, "registered_name": "Dense"}, ("Dense",)),
+        ({"class_name": "Model", "config": {"name": "m", "layers": []}}, ("Model",)),
+        ({"class_name": "Sequential", "config": {"name": "m", "layers": []}}, ()),
+        ({"class_name": "Model", "config": {"layers": [], "input_layers": []}}, ()),
+    ],
+)
+def test_classes_of_the_user_with_names_of_keras(
+    entry: JsonObject, classes: tuple[str, ...]
+) -> None:
+    """As a `class Model(Sequential)` stores itself, in a `.keras` of Keras 2.13 with the module None."""
+    assert needs(Stored("model", entry, keras_version="2.13.1")).classes == classes
