@@ -14,7 +14,8 @@ OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift,
     "&": operator.and_, "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+    ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne, "in": lambda item, group: item in group,
+    "not in": lambda item, group: item not in group, "is": operator.is_, "is not": operator.is_not,
 }  # fmt: skip
 LISTS_IN_PLACE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.iadd, "*": operator.imul}
 CONVERSIONS: Mapping[TextConversion, Callable[[Any], Any]] = {

@@ -46,7 +46,6 @@ ACTIVATIONS = "names of Keras's activation functions"
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
-    "frontends/traced_code.py": "methods of Python's lists",
     "wrappers/tower_counting_heads.py": "heads that split the joined batch again",
     "wrappers/merge_code_checks.py": WORDS_OF_CODE,
     "wrappers/slice_code_checks.py": WORDS_OF_CODE,
