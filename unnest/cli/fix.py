@@ -97,7 +97,7 @@ def fix(
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,
 ) -> int:
-    """Write the clean single-device file beside each damaged one; with --keras 3, one that Keras 3 loads.
+    """Write the clean single-device file beside each damaged one. With --keras 3, it is one that Keras 3 loads.
 
     A parallel model is "proven" if the file shows all that makes it one, and "likely" if a part rests on code that is
     not in the file, or on names alone: then check the result.

@@ -23,7 +23,7 @@ STATES = {state: kind for kind, states in KINDS.items() for state in states}
 #: below a longer path.
 VERDICT, ACTION, PATH = 10, 13, 36
 NARROW, NARROW_PATH = 100, 20
-WIDE, WIDE_PATH = 140, 56
+WIDE, WIDE_PATH = 140, 44
 
 
 def row(report: Report, look: Look) -> str:

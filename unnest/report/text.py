@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,7 @@ def wrap(line: str, look: Look, column: int | None = None) -> str:
 
     begin = len(line) - len(line.lstrip()) + 2 if column is None else column
     words, colon, command = line.partition(COMMAND)
+    words = INSEPARABLE.sub(HARD_SPACE, words)
     parts = textwrap.wrap(
         words + colon[:2] + (colon[2:] + command).replace(" ", HARD_SPACE),
         look.width,
@@ -84,6 +86,8 @@ WHOLE = (
     "would-copy: ",
 )  # fmt: skip
 COMMAND = ": unnest fix "
+#: The space between an option and its value or what it does.
+INSEPARABLE = re.compile(r"(?<= --like) |(?<= --architecture) |(?<=\(-v) (?=says more\))")
 #: A space at which no line is broken.
 HARD_SPACE = "\xa0"
 

@@ -54,8 +54,8 @@ def test_a_row_on_a_terminal() -> None:
         "              Keras 2.2.4; loads in Keras 2.2.4;",
         "              fix will refuse it; 1 warning",
     ]
-    wide = batch_rows.row(replace(report, path=long[:50]), Look(width=160, wraps=True))
-    assert wide.startswith(f"parallel    {long[:50]:56}  wrappers of 4")
+    wide = batch_rows.row(replace(report, path=long[:40]), Look(width=160, wraps=True))
+    assert wide.startswith(f"parallel    {long[:40]:44}  wrappers of 4")
 
 
 def lines(tally: Tally) -> list[str]:
