@@ -183,7 +183,7 @@ QUESTIONS = [
         "errors/unknown-layer/",
         "Unknown layer",
     ),
-    ("predict without gpu", "weights/", "neither for the command nor to predict with the result"),
+    ("predict without gpu", "questions/", "no GPU to predict with the result"),
 ]
 
 
