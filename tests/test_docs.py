@@ -35,7 +35,7 @@ README = (ROOT / "README.md").read_text()
 #: Terms in the sentences and hints of findings that are not every practitioner's.
 TERMS_OF_FINDINGS = {
     "architecture", "compile settings", "frozen", "mask", "nested model", "optimizer state",
-    "parallel model", "serving graph", "slice", "template", "tower", "weights alone", "wrapper",
+    "parallel model", "serving graph", "template", "tower", "weights alone", "wrapper",
 }  # fmt: skip
 
 #: Callables whose first argument is an error's code.

@@ -80,7 +80,7 @@ class Code(Enum):
     )
     BOUND_LATE = (
         "warning",
-        "every slice stores the bounds of the last part: {names}; lambdas made in a loop are saved so",
+        "{names} store the same captured values, those of the last one: lambdas made in a loop are saved so",
         "compare predictions with the original's, if you can still run it",
     )
     OTHER_ENDS = (

@@ -109,7 +109,7 @@ def frozen_findings(model: Stored, container: str) -> tuple[Finding, ...]:
 
 
 def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding, ...]:
-    """Report what loading the file would run; with `output`, whether that still has it."""
+    """Report what loading the file would run, and what of it a loop made; with `output`, whether that still has it."""
     named = load_time_code.loaded_code(stored)
     if not named:
         return ()
@@ -118,4 +118,8 @@ def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding
     )
     fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
     told = "" if output is None else f"; the output has {fate}"
-    return (Code.STORED_CODE(what=listed(named), output=told),)
+    made = load_time_code.made_in_a_loop(stored.architecture) if stored.architecture else ()
+    return (
+        *((Code.BOUND_LATE(names=listed(made)),) if made else ()),
+        Code.STORED_CODE(what=listed(named), output=told),
+    )

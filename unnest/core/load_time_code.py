@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
-from unnest.core.architecture import entry_name
+from unnest.core.architecture import entry_name, is_model
+from unnest.core.architecture.nested_models import leaves
 from unnest.core.byte_code.code_objects import CodeObject, parts_of, read
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored
@@ -47,6 +48,22 @@ def lambdas(architecture: Json) -> tuple[str, ...]:
     """Return the names of the Lambda layers that store code."""
     entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") == "Lambda")
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
+
+
+def made_in_a_loop(architecture: JsonObject) -> tuple[str, ...]:
+    """Return the Lambda layers that have one code and one closure, and read the same tensors; () without two.
+
+    Python looks up a captured variable when a function is called: what a loop made computed with the values of its
+    round, and is stored with those of the last. (Source: slices of channels, of ResNeXt, in files of Keras 2.0.9 on.)
+    """
+    alike: dict[str, list[str]] = {}
+    for path, layer in leaves(architecture) if is_model(architecture) else ():
+        code, defaults, closure = parts_of(layer.settings.get("function"))
+        if layer.class_name == "Lambda" and code is not None and closure:
+            given = (code, defaults, closure, layer.settings.get("arguments"))
+            read_tensors = [call.reads for call in layer.calls]
+            alike.setdefault(repr((path[:-1], given, read_tensors)), []).append(layer.name)
+    return tuple(name for names in alike.values() if len(names) > 1 for name in names)
 
 
 def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | None]]:

@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from unnest.core.load_time_code import lambdas, loaded_code, names_in_code
+from unnest.core.load_time_code import (
+    lambdas,
+    loaded_code,
+    made_in_a_loop,
+    names_in_code,
+)
 from unnest.core.model import Stored
 
 CODE = {"class_name": "__lambda__", "config": {"code": "4wEA", "defaults": None, "closure": None}}
@@ -149,3 +154,40 @@ def test_names_in_code() -> None:
     found = dict(names_in_code(model(*layers)))
     assert {"__import__", "system", "shape", "inner"} == {*(found["a"] or ())}
     assert (found["b"], found["c"], "d" in found) == ((), None, False)
+
+
+@pytest.mark.parametrize(
+    ("second", "names"),
+    [
+        ({}, ("a", "b")),
+        ({"function": ["4wEA", None, [1]]}, ()),
+        ({"function": ["4wEB", None, [3]]}, ()),
+        ({"arguments": {"k": 1}}, ()),
+        ({"reads": "y"}, ()),
+    ],
+    ids=["alike", "another value", "another code", "an argument", "another tensor"],
+)
+def test_lambdas_that_were_made_in_a_loop(second: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Of one code with one closure, on one tensor: anything else may differ on purpose."""
+    reads = second.pop("reads", "x")
+
+    def entry(name: str, reads: str, **config: Any) -> dict[str, Any]:
+        settings = {"name": name, "function": ["4wEA", None, [3]], "arguments": {}, **config}
+        return {
+            "class_name": "Lambda",
+            "name": name,
+            "config": settings,
+            "inbound_nodes": [[[reads, 0, 0, {}]]],
+        }
+
+    inputs = [
+        {"class_name": "InputLayer", "name": n, "config": {"name": n}, "inbound_nodes": []}
+        for n in "xy"
+    ]
+    config: dict[str, Any] = {
+        "name": "m",
+        "layers": [*inputs, entry("a", "x"), entry("b", reads, **second)],
+        "input_layers": [["x", 0, 0], ["y", 0, 0]],
+        "output_layers": [["a", 0, 0], ["b", 0, 0]],
+    }
+    assert made_in_a_loop({"class_name": "Model", "config": config}) == names

@@ -19,7 +19,7 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.wrapper_types import LayerWrapper
-from unnest.findings import Code, Finding, listed
+from unnest.findings import Code, Finding
 
 
 class Unwrapped(NamedTuple):
@@ -195,8 +195,6 @@ class _Unwrapping:
 
     def _report(self, graph: Graph, wrapper: LayerWrapper, scope: Scope, depth: int) -> None:
         """Record a wrapper that is taken out, and findings on its template."""
-        if wrapper.bound_late:
-            self.findings.append(Code.BOUND_LATE(names=listed(wrapper.bound_late)))
         for name in sorted({call.layer for call in wrapper.first} | {wrapper.template}):
             part = graph.layers[name]
             if part.is_model and (layer := mixing_layer(read(part.stored))) is not None:

@@ -200,9 +200,7 @@ class ModelCalls(LayerTowers):
             shapes, split
         )
         towers = self.tower_set(copies, self.columns, split, is_known=is_joined and split.is_proven)
-        steps = (at.layer for each in split.sliced for step in each.steps for at in step)
-        bound_late = tuple(dict.fromkeys(steps)) if ClaimStatus.LATE in split.statuses else ()
-        return towers._replace(sources=split.sources, called_on=called_on, bound_late=bound_late)
+        return towers._replace(sources=split.sources, called_on=called_on)
 
     def _split(self) -> tuple[BatchSplit, tuple[Ref, ...]]:
         """Return the slices of the template's inputs, and the sources of all tensors of its calls.

@@ -37,8 +37,7 @@ class TowerSet(NamedTuple):
     batch. `reader`: why it cannot be cut, if another layer reads what would go.
 
     Of layers: `merges` if they say which outputs they join, `cuts` the slices nearest to the towers by their source,
-    `sources` and `called_on` those of the inputs of a nested model and of all tensors that it is called on,
-    `bound_late` the slice layers that all store the bounds of the last part.
+    `sources` and `called_on` those of the inputs of a nested model and of all tensors that it is called on.
     """
 
     copies: Copies
@@ -54,7 +53,6 @@ class TowerSet(NamedTuple):
     cuts: tuple[tuple[Ref, tuple[CallId, ...]], ...] = ()
     sources: tuple[Ref, ...] = ()
     called_on: tuple[Ref, ...] = ()
-    bound_late: tuple[str, ...] = ()
 
     @property
     def cut_points(self) -> dict[Column, Ref]:

@@ -68,7 +68,6 @@ def _around_a_model(graph: Graph, towers: TowerSet, calls: Sequence[CallId]) -> 
             *towers.sentences,
             *_join_lines(graph, towers, merges if says_axis else ()),
         ),
-        towers.bound_late,
         called_on=called_on,
     )
 

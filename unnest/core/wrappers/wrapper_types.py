@@ -48,9 +48,9 @@ class LayerWrapper(NamedTuple):
     `template`: the nested model that each tower calls; if the towers are the graph's own layers (`inline`), the layer
     that they end in. `towers`: the calls of the template, in order. `sources`: the tensors that are sliced, one per
     input of the template. `slices`: the calls that cut them, and compute bounds. `merges`: one for each joined output;
-    none where a single tower is not merged. `bound_late`: the slice layers, if all of them store the bounds of the last
-    part. `called_on`: the sources of all tensors that a tower is called on, in order, among them inputs that the
-    template does not store, as nothing in it reads them; empty for towers of own layers.
+    none where a single tower is not merged. `called_on`: the sources of all tensors that a tower is called on, in
+    order, among them inputs that the template does not store, as nothing in it reads them; empty for towers of own
+    layers.
     """
 
     template: str
@@ -60,7 +60,6 @@ class LayerWrapper(NamedTuple):
     merges: tuple[Merge, ...]
     confidence: Confidence
     evidence: tuple[str, ...]
-    bound_late: tuple[str, ...] = ()
     inline: Inline | None = None
     called_on: tuple[Ref, ...] = ()
 

@@ -235,8 +235,3 @@ class TestSomebodysOwnSlices:
         only_wrapper(lanes(one, one))
         (miss,) = lanes(one, other).near_misses
         assert miss.reason == "the inputs of net are cut in different places"
-
-    def test_slices_that_are_bound_late_are_named(self) -> None:
-        entries = [stored.cells(f"s{i}", {"i": 1, "parts": 2}) for i in range(2)]
-        found = only_wrapper(recognise(read(stored.model([entries]))))
-        assert found.bound_late == ("s0", "s1")
