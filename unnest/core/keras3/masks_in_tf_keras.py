@@ -106,7 +106,9 @@ def _difference(
         takes_none = layer_record(str(held.get("class_name"))).mask is MaskUse.STOPS
         if takes_none or heeds_mask(entry):
             return "gave the layer in it no mask, and does there"
-    has_state = not graph.sequential and len(graph.call(at).reads) > 1
+    has_state = bool(layer.settings.get("stateful")) or (
+        not graph.sequential and len(graph.call(at).reads) > 1
+    )
     if has_state and gave_initial_state(kind, layer.settings, context):
         return "gave its initial state at masked first steps, and gives zeros there"
     return None

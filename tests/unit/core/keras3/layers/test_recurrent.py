@@ -112,3 +112,28 @@ def test_a_convlstm_gives_no_zeros() -> None:
     config = {k: v for k, v in SEQUENCES.items() if k != "units"}
     config |= {"filters": 2, "kernel_size": [3, 3], "data_format": "channels_last"}
     assert "zero_output_for_mask" not in one(made("ConvLSTM2D", config, masks=True)).config
+
+
+@pytest.mark.parametrize(
+    ("release", "masks", "config", "is_carried"),
+    [
+        ((2, 2, 4), True, {}, False),
+        ((2, 0, 9), True, {}, False),
+        ((2, 3, 0), True, {}, True),
+        ((2, 2, 4), False, {}, True),
+        ((2, 2, 4), True, {"unroll": True}, True),
+        ((2, 2, 4), True, {"stateful": False}, True),
+    ],
+)
+def test_a_state_kept_behind_a_mask(
+    release: tuple[int, ...], masks: bool, config: dict[str, Any], is_carried: bool
+) -> None:
+    """Before Keras 2.3 a row that began with masked steps gave the state of the batch before."""
+    stateful = {**RNN, "stateful": True, **config}
+    if is_carried:
+        kept = one(made("LSTM", stateful, release=release, masks=masks)).config["stateful"]
+        assert kept is stateful["stateful"]
+    else:
+        refuses(
+            "LSTM", stateful, "gave the state of the batch before", release=release, masks=masks
+        )
