@@ -19,7 +19,10 @@ from unnest.core.keras_facts.custom_functions import (
     WELL_KNOWN_ACTIVATIONS,
     activations_not_found_by_name,
 )
-from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_keras_2_12
+from unnest.core.keras_facts.loading_in_tf_keras import (
+    has_paths_of_keras_2_12,
+    has_paths_of_windows,
+)
 from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, layers_without_state
@@ -269,7 +272,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     if container in TAKERS and (container != "weights_h5" or model.keras_version is None):
         return (
             ("Keras 2.12 to 2.15, on Windows",)
-            if _has_paths_of_windows(model, container)
+            if has_paths_of_windows(model, container)
             else (TAKERS[container],)
         )
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
@@ -282,7 +285,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
         )
     versions = loading_in_tf_keras.possible_pythons(model)
     on = f", on Python {' or '.join(versions)}" if versions else ""
-    if _has_paths_of_windows(model, container):
+    if has_paths_of_windows(model, container):
         on += ", on Windows"
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){on}",)
     return (
@@ -293,11 +296,6 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             else []
         ),
     )
-
-
-def _has_paths_of_windows(model: Stored, container: str) -> bool:
-    """Return True if a Keras finds the weights of this container on Windows alone."""
-    return model.is_of_windows and container in ("keras", "weights_h5")
 
 
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
@@ -376,7 +374,7 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     ending = other_name(model, path, container)
     conditions = [
         *([f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []),
-        *(["on Windows"] if _has_paths_of_windows(model, container) else []),
+        *(["on Windows"] if has_paths_of_windows(model, container) else []),
     ]
     if model.contents == "weights":
         is_older = container == "h5" and not model.is_keras_3 and bool(model.keras_version)

@@ -11,7 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.json_tree import OBJECT
-from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_keras_2_12, pads_to_none
+from unnest.core.keras_facts.loading_in_tf_keras import (
+    has_paths_of_keras_2_12,
+    has_paths_of_windows,
+    pads_to_none,
+)
 from unnest.core.keras_facts.loading_requirements import (
     NESTED_LAYER_KEYS,
     PYTHON_OF_TODAY,
@@ -86,7 +90,7 @@ def _refused_form(model: Stored, container: str) -> str | None:
         return f"the form of a .keras of Keras {version or 2}"
     if has_paths_of_keras_2_12(model, container):
         return f"weights where only Keras {version} looks for them"
-    if model.is_of_windows and container in ("keras", "weights_h5"):
+    if has_paths_of_windows(model, container):
         return "weights under paths of Windows"
     if model.release[:1] == (1,) and any(
         _is_of_keras_1(entry) for entry in layer_entries(architecture)

@@ -34,6 +34,11 @@ def has_paths_of_keras_2_12(model: Stored, container: str) -> bool:
     )
 
 
+def has_paths_of_windows(model: Stored, container: str) -> bool:
+    """Return True if a Keras finds the weights of this container on Windows alone."""
+    return model.is_of_windows and container in ("keras", "weights_h5")
+
+
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it; None if it does."""
     return memoize(_why_not_tf_keras, model, container)

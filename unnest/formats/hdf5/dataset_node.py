@@ -88,6 +88,8 @@ def short(path: str) -> str:
 
 #: What leads from a model to its layers in a path-keyed file; the second in Keras 2.12 to 2.14.
 LAYER_ATTRIBUTES = ("layers", "_layer_checkpoint_dependencies")
+PATHS_OF_WINDOWS = tuple(f"{attribute}\\" for attribute in LAYER_ATTRIBUTES)
+"""Beginnings of the paths of layers as Windows joins them."""
 
 
 def is_path_keyed(
@@ -114,4 +116,4 @@ def is_of_windows(link: str) -> bool:
     takes them for one name. (Source: saving_lib.py of Keras 2.13 and 2.15, which call tf.io.gfile.join; a public file
     of Keras 2.13.1; Keras 3 writes `/` on every system.)
     """
-    return link.startswith(tuple(f"{attribute}\\" for attribute in LAYER_ATTRIBUTES))
+    return link.startswith(PATHS_OF_WINDOWS)
