@@ -22,7 +22,12 @@ from unnest.core.keras_facts.custom_functions import (
     custom_objects_of_keras_3,
     custom_rules,
 )
-from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake, operation_module
+from unnest.core.keras_facts.stored_class_names import (
+    has_users_module,
+    is_keras_class,
+    is_namesake,
+    operation_module,
+)
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
@@ -211,17 +216,13 @@ def _is_namesake(entry: JsonObject, model: Stored) -> bool:
 
 
 def is_keras_entry(entry: JsonObject) -> bool:
-    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module.
-
-    A user's class is stored with the module None in a `.keras`. A class that is called Model, and is stored with layers
-    and without their graph, is the user's too: a Sequential by another name.
-    """
-    if entry.get("module", "") is None:
+    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
+    if has_users_module(entry):
         return False
     kind, module = str(entry["class_name"]), str(entry.get("module", ""))
     record = layer_record(OTHER_NAMES.get(kind, kind))
     if record.exported:
-        return not _is_given(entry) and is_keras_class(kind, entry)
+        return is_keras_class(kind, entry)
     return (
         record.is_in_keras_2
         or (kind in MODEL_CLASSES and not _is_sequential_by_another_name(entry))
@@ -230,7 +231,7 @@ def is_keras_entry(entry: JsonObject) -> bool:
 
 
 def _is_sequential_by_another_name(entry: JsonObject) -> bool:
-    """Return True for a model that lists its layers alone, and is not called Sequential."""
+    """Return True for a model that lists its layers alone, and is not called Sequential: a class of the user's."""
     config = entry.get("config")
     return (
         entry["class_name"] != "Sequential"
@@ -242,11 +243,7 @@ def _is_sequential_by_another_name(entry: JsonObject) -> bool:
 
 def _is_given(entry: JsonObject) -> bool:
     """Return True if a class of Keras 3's is found by its registered name alone."""
-    return (
-        "module" in entry
-        and entry["module"] is None
-        and isinstance(entry.get("registered_name"), str)
-    )
+    return has_users_module(entry) and isinstance(entry.get("registered_name"), str)
 
 
 def is_operation(entry: JsonObject) -> bool:

@@ -29,15 +29,22 @@ def record_of(class_name: str, config: Json) -> KerasLayer:
     return record if _has_its_arguments(record, config) else UNKNOWN_RECORD
 
 
+def has_users_module(entry: Mapping[str, Json]) -> bool:
+    """Return True if a `.keras` stores no module for the class: it is the user's, whatever it is called.
+
+    (Source: files of Keras 2.13 to 3.3.)
+    """
+    return "module" in entry and entry["module"] is None
+
+
 def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
     """Return True if a layer's class is one of Keras's own, so that its name says what it does.
 
-    A `.keras` stores the class's module, which is None for a class of the user's (source: files of Keras 2.13 to 3.3),
-    and both Keras 2 and 3 put a package before the name of whatever is registered by another package (`package>Name`);
-    elsewhere the name is all there is.
+    A `.keras` stores the class's module, and both Keras 2 and 3 put a package before the name of whatever is registered
+    by another package (`package>Name`); elsewhere the name is all there is.
     """
-    module = entry.get("module", "keras")
-    if module is None:
+    module = entry.get("module")
+    if has_users_module(entry):
         return False
     if isinstance(module, str) and module.partition(".")[0] not in KERAS_MODULES:
         return False
