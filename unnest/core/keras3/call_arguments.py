@@ -9,11 +9,12 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import LayerArguments, NewLayer, NodeTree
+from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.merging import TAKE_LISTS, TAKE_TWO
+from unnest.core.layers.merging import TAKE_TWO
 from unnest.core.model import Json, Ref
 
-#: Why a layer of TAKE_LISTS is not converted.
+#: Why a layer that takes a list is not converted.
 ONE_TENSOR = "is called with one tensor, where it takes a list of them: no Keras loads it"
 
 
@@ -25,7 +26,7 @@ def keras_3_arguments(
     if kwargs.get("training"):
         why = "was called with training=True, which Keras 3 overrides at inference"
         raise refused(layer.name, layer.class_name, why)
-    if layer.class_name in TAKE_LISTS and args and not isinstance(args[0], list):
+    if takes_list(layer.class_name, layer.entry) and args and not isinstance(args[0], list):
         if layer.class_name in TAKE_TWO:
             raise refused(layer.name, layer.class_name, ONE_TENSOR)
         args[0] = [args[0]]

@@ -39,9 +39,8 @@ from unnest.core.keras3.replacements import (
     Weights,
 )
 from unnest.core.keras3.sequential import convert_sequential, functional_equivalent
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.merging import TAKE_LISTS
 from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
@@ -80,7 +79,7 @@ def convert_graph(graph: Graph, shares: Shares, context: Context) -> NewLayer:
 def _check_merges(graph: Graph) -> None:
     """Raise CannotConvert for a Sequential with a layer that takes a list of tensors: no Keras could build it."""
     for layer in graph.layers.values():
-        if layer.class_name in TAKE_LISTS and is_keras_class(layer.class_name, layer.stored):
+        if takes_list(layer.class_name, layer.stored):
             raise refused(layer.name, layer.class_name, ONE_TENSOR)
 
 

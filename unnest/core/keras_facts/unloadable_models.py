@@ -81,15 +81,19 @@ def merge_of_one_tensor(model: Stored) -> str | None:
         (
             layer.name
             for _, layer in leaves(model.architecture)
-            if layer.class_name in TAKE_LISTS
-            and is_keras_class(layer.class_name, layer.stored)
-            and any(is_of_one_tensor(call) for call in layer.calls)
+            if takes_list(layer.class_name, layer.stored)
+            and any(_is_of_one_tensor(call) for call in layer.calls)
         ),
         None,
     )
 
 
-def is_of_one_tensor(call: Call) -> bool:
+def takes_list(class_name: str, entry: JsonObject) -> bool:
+    """Return True for a layer of Keras's own that is called with a list of tensors, and with nothing else."""
+    return class_name in TAKE_LISTS and is_keras_class(class_name, entry)
+
+
+def _is_of_one_tensor(call: Call) -> bool:
     """Return True if a call of Keras 1 or 2 gives the layer one tensor, and no constant beside it."""
     return len(call.reads) == 1 and (not is_list(call.stored) or len(call.stored) == 1)
 

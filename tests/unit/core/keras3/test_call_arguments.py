@@ -42,6 +42,13 @@ GRAPH = read(functional(source(), layer("y", ["x"], **DENSE)))
             ([X, Y],),
             {"mask": [None, Y]},
         ),
+        (NewLayer("a", "Add", {}), LayerArguments((X,), {}, {}), ([X],), {}),
+        (
+            NewLayer("a", "Add", {}, module=None, registered_name="My>Add"),
+            LayerArguments((X,), {}, {}),
+            (X,),
+            {},
+        ),
     ],
 )
 def test_arguments_of_a_call(
@@ -81,6 +88,11 @@ def test_states_of_several_cells_are_told_apart() -> None:
             r"'l' \(LSTM\): was called with training=True",
         ),
         (LSTM, LayerArguments(([X, Y],), {"constants": [Y]}, {}), "constants of a cell"),
+        (
+            NewLayer("d", "Dot", {"axes": 1, "normalize": False}),
+            LayerArguments((X,), {}, {}),
+            "is called with one tensor",
+        ),
         (
             NewLayer("l", "RNN", {"num_constants": 1}),
             LayerArguments(([X, Y],), {}, {}),
