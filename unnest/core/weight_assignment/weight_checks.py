@@ -36,8 +36,9 @@ def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
     for layer in layers.values():
         check_layer(layer, tensors.get(layer.name, ()))
         _check_number(layer, tensors.get(layer.name, ()))
-    _check_order([group.name for group in groups if group.tensors], layers, read(model))
-    _check_exchange(tensors, [name for name in layers if tensors.get(name)])
+    stored = [group.name for group in groups if group.tensors]
+    _check_order(stored, layers, read(model))
+    _check_exchange(stored, [name for name in layers if tensors.get(name)], tensors)
 
 
 def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
@@ -137,14 +138,15 @@ def _check_order(names: Sequence[str], layers: Iterable[str], graph: Graph) -> N
         )
 
 
-def _check_exchange(tensors: Mapping[str, Sequence[Tensor]], layers: Sequence[str]) -> None:
+def _check_exchange(
+    stored: Sequence[str], layers: Sequence[str], tensors: Mapping[str, Sequence[Tensor]]
+) -> None:
     """Raise Ambiguous where the weights fit the layers by their order as well as by their names, and the two differ.
 
     Keras's `load_weights` goes by the order, which is that of the JSON of the model that was saved: two layers of equal
-    shapes have exchanged their names since. `tensors`: the weights by layer, in the order of the file; `layers`: those
-    with weights, in the order of the architecture.
+    shapes have exchanged their names since. `stored` and `layers`: the layers with weights, in the order of the file,
+    and of the architecture; `tensors`: the weights by layer.
     """
-    stored = [name for name in tensors if tensors[name]]
     if any(
         [t.shape for t in tensors[a]] != [t.shape for t in tensors[b]]
         for a, b in zip(stored, layers, strict=False)
