@@ -19,7 +19,6 @@ from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.runtime_values import Impossible
 
 ResultT = TypeVar("ResultT")
-Computed = TypeVar("Computed")
 
 
 def readings(text: str) -> Sequence[tuple[CodeObject, Python]]:

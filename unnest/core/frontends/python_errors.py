@@ -39,15 +39,14 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
     """
     text, defaults, closure = code_objects.parts_of(function)
     beside = (defaults, closure, *arguments.values())
-    is_serialized = isinstance(
-        function, Mapping
-    )  # as in a .keras, whose loader makes functions of their names again
+    # The loader of a .keras, where it is an object, makes functions of their names again.
+    is_serialized = isinstance(function, Mapping)
     if text is None or is_serialized or all(value in (None, [], {}) for value in beside):
         return False
     captured = _entries(_value(closure, reads_arrays=reads_arrays))
     last = _entries(_value(defaults, reads_arrays=reads_arrays))
     given = {name: _value(value, reads_arrays=True) for name, value in arguments.items()}
-    answers = []
+    is_certain = False
     for code, python in readings(text):
         if code.flags & (ANY_POSITIONAL | ANY_KEYWORDS):
             return False
@@ -61,12 +60,12 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
         except Impossible:
             continue
         except PythonError:
-            answers.append(True)
+            is_certain = True
         except Unknown:
-            answers.append(False)
+            return False
         else:
-            answers.append(False)
-    return bool(answers) and all(answers)
+            return False
+    return is_certain
 
 
 def _entries(value: PythonValue) -> list[PythonValue]:
