@@ -222,21 +222,18 @@ def _check_storable(source: Source, plan: Plan, model: Stored) -> None:
 def _check_layers(source: Source, plan: Plan, model: Stored) -> None:
     """Raise Refused for a model without a graph of layers."""
     del plan
-    if model.architecture is None or not is_model(model.architecture):
-        raise Refused(
-            "no-architecture",
-            f"{source.path}: a .keras needs the graph of layers, which is not stored",
-        )
+    _require_layers(source, model, "a .keras needs the graph of layers, which is not stored")
 
 
 def _check_layers_not_in_code(source: Source, plan: Plan, model: Stored) -> None:
     """Raise Refused for a model whose class keeps its layers in code."""
     del plan
+    _require_layers(source, model, "keeps its layers in code; only --to keras can hold that")
+
+
+def _require_layers(source: Source, model: Stored, why: str) -> None:
     if model.architecture is None or not is_model(model.architecture):
-        raise Refused(
-            "no-architecture",
-            f"{source.path}: keeps its layers in code; only --to keras can hold that",
-        )
+        raise Refused("no-architecture", f"{source.path}: {why}")
 
 
 def _check_has_architecture(source: Source, plan: Plan, model: Stored) -> None:

@@ -45,14 +45,7 @@ def sequential_as_functional(model: JsonObject, inputs: Sequence[JsonObject]) ->
         node: Json = [previous if keras_1 else [*previous, {}]]
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
         previous = [layer.name, int(layer.is_model), 0]
-    start: Json = [layer_name(entries[0]), 0, 0]
-    config: JsonObject = {
-        "name": graph.name,
-        "layers": entries,
-        "input_layers": [start],
-        "output_layers": [previous],
-    }
-    return {**model, "config": config}
+    return _of_one_chain(model, graph, entries, [layer_name(entries[0]), 0, 0], previous)
 
 
 def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
@@ -74,7 +67,13 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
         entries.append({**layer.stored, "name": layer.name, "inbound_nodes": [node]})
         previous, spec = [layer.name, 0, 0], call.output
     end: Json = [entries[-1]["name"], first_at_ends(entries[-1]), 0]
-    start: Json = [first.name, 0, 0]
+    return _of_one_chain(model, graph, entries, [first.name, 0, 0], end)
+
+
+def _of_one_chain(
+    model: JsonObject, graph: Graph, entries: list[JsonObject], start: Json, end: Json
+) -> JsonObject:
+    """Return a Sequential with the config of a functional model that has one input and one output."""
     config: JsonObject = {
         "name": graph.name,
         "layers": entries,
