@@ -118,7 +118,7 @@ def stored_code_findings(stored: Stored, output: Stored | None) -> tuple[Finding
     )
     fate = "none of it" if not left else "all of it" if len(left) == len(named) else listed(left)
     told = "" if output is None else f"; the output has {fate}"
-    made = load_time_code.made_in_a_loop(stored.architecture) if stored.architecture else ()
+    made = load_time_code.lambdas_from_loops(stored.architecture) if stored.architecture else ()
     return (
         *((Code.BOUND_LATE(names=listed(made)),) if made else ()),
         Code.STORED_CODE(what=listed(named), output=told),

@@ -210,7 +210,7 @@ def test_a_budget_that_would_not_last_is_refused_all_the_same(
     monkeypatch.setattr(
         open_and_plan,
         "budget_of",
-        lambda path, *, trust: Budget(path, 1000, 1 << 24),  # noqa: ARG005
+        lambda path, *, trust: Budget(path, 1000, 1 << 24),  # noqa: ARG005 - called with it by name
     )
     alone = look(path, None)
     assert alone.error is not None

@@ -1,4 +1,4 @@
-"""What a bug report needs: versions and platform, without anything on the machine's owner."""
+"""Versions and platform for a bug report, without anything on the machine's owner."""
 
 from __future__ import annotations
 

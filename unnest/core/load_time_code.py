@@ -50,7 +50,7 @@ def lambdas(architecture: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
 
 
-def made_in_a_loop(architecture: JsonObject) -> tuple[str, ...]:
+def lambdas_from_loops(architecture: JsonObject) -> tuple[str, ...]:
     """Return the Lambda layers that have one code and one closure, and read the same tensors; () without two.
 
     Python looks up a captured variable when a function is called: what a loop made computed with the values of its
@@ -58,8 +58,10 @@ def made_in_a_loop(architecture: JsonObject) -> tuple[str, ...]:
     """
     alike: dict[str, list[str]] = {}
     for path, layer in leaves(architecture) if is_model(architecture) else ():
+        if layer.class_name != "Lambda":
+            continue
         code, defaults, closure = parts_of(layer.settings.get("function"))
-        if layer.class_name == "Lambda" and code is not None and closure:
+        if code is not None and closure:
             given = (code, defaults, closure, layer.settings.get("arguments"))
             read_tensors = [call.reads for call in layer.calls]
             alike.setdefault(repr((path[:-1], given, read_tensors)), []).append(layer.name)

@@ -77,7 +77,7 @@ def keras_3_command(report: Report) -> str | None:
 
 
 def whole_model_command(report: Report) -> str | None:
-    """Return the command that joins weights alone with the architecture beside them; None if there is none."""
+    """Return the command that joins weights alone with the architecture beside them; None without one."""
     if report.architecture_beside is None:
         return None
     return _command(report, "--keras", "3")

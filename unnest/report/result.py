@@ -220,7 +220,7 @@ class Result(Report):
     stub: str | None = None
     """The module that `stub` asked for and that was written; no part of the JSON report."""
     copy_state: CopyState | None = None
-    """Whether a clean input (action `unchanged`) was or would be copied; no part of the JSON report."""
+    """`copied` or `would-copy`, for a clean input (`unchanged`) with another output; no part of the JSON report."""
     checks: tuple[str, ...] = ()
     """What was compared when the output was read back."""
     kept: Kept | None = None

@@ -11,8 +11,8 @@ import pytest
 
 from unnest.core.load_time_code import (
     lambdas,
+    lambdas_from_loops,
     loaded_code,
-    made_in_a_loop,
     names_in_code,
 )
 from unnest.core.model import Stored
@@ -190,4 +190,4 @@ def test_lambdas_that_were_made_in_a_loop(second: dict[str, Any], names: tuple[s
         "input_layers": [["x", 0, 0], ["y", 0, 0]],
         "output_layers": [["a", 0, 0], ["b", 0, 0]],
     }
-    assert made_in_a_loop({"class_name": "Model", "config": config}) == names
+    assert lambdas_from_loops({"class_name": "Model", "config": config}) == names

@@ -29,7 +29,7 @@ def end_names(graph: Graph, key: str) -> list[str]:
 
 
 def exchanged_end(before: JsonObject | None, after: JsonObject | None) -> str | None:
-    """Return a name that `before` and `after` give to different inputs or outputs; None if there is none."""
+    """Return a name that `before` and `after` give to different inputs or outputs, or None."""
     if before is None or after is None or not is_model(before) or not is_model(after):
         return None
     for key in (INPUTS, OUTPUTS):

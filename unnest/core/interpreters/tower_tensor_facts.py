@@ -23,7 +23,7 @@ TRIAL_BATCH_ROWS = 60
 
 
 class RowFacts(Enum):
-    """What is known of a tensor without an array of rows."""
+    """Facts on a tensor for which there is no array of rows."""
 
     PLAIN = "that it depends on no row"
     UNKNOWN = "nothing"

@@ -128,7 +128,7 @@ def split_directions(layer: NewLayer, forward: str, backward: str) -> tuple[NewL
     )
 
 
-def joined_directions(
+def join_directions(
     layer: NewLayer,
     ways: tuple[NewLayer, NewLayer],
     args: tuple[NodeTree, ...],

@@ -22,7 +22,7 @@ from unnest.core.keras3.keras1_merged_models import merged_branches
 from unnest.core.keras3.mask_preservation import OldMasks, without_mask
 from unnest.core.keras3.masked_steps import (
     is_split_in_two,
-    joined_directions,
+    join_directions,
     may_be_split_in_two,
     split_directions,
     with_initial_state_at_masked_start,
@@ -245,7 +245,7 @@ class _Functional:
             self.ways[made.name] = split_directions(made, forward, backward)
         placed = [
             self.builder.place(
-                joined_directions(made, self.ways[made.name], args, kwargs), made.name, made.name
+                join_directions(made, self.ways[made.name], args, kwargs), made.name, made.name
             )
         ]
         mask = self.masks.behind(layer.class_name, _settings(layer), given)

@@ -13,7 +13,7 @@ OPTIMIZER_KEYS = ("optimizer_config", "optimizer")
 """Compile settings that hold the optimizer; their keys are never output names."""
 
 LEGACY_MODULE = "keras.optimizers.legacy"
-"""Where the optimizers of before Keras 2.11 are."""
+"""The module in which Keras 2.11 and later keep the optimizers of before."""
 
 #: What `keras.optimizers` of Keras 3.15 and tf_keras 2.21 exports, and what these replaced.
 OPTIMIZERS = frozenset({

@@ -1,4 +1,4 @@
-"""What both readers of HDF5, `fast_reader` and `guarded_file`, share: a dataset's record, limits of a tree, names."""
+"""A dataset's record, limits of a tree, and names, for both readers of HDF5 (`fast_reader`, `guarded_file`)."""
 
 from __future__ import annotations
 

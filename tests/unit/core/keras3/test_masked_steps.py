@@ -23,7 +23,7 @@ from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.masked_steps import (
     check_masked_steps,
     is_split_in_two,
-    joined_directions,
+    join_directions,
     repeats_last_output,
     split_directions,
 )
@@ -175,7 +175,7 @@ def test_two_directions(mode: str, joined: Any) -> None:
         ("g", "g", True),
     ]
     calls = [LayerCall(way, (X,), {}) for way in (ahead, back)]
-    assert joined_directions(over_steps(mode), (ahead, back), (X,), {}) == joined(
+    assert join_directions(over_steps(mode), (ahead, back), (X,), {}) == joined(
         calls[0], numpy("Flip", calls[1], axis=1)
     )
 
