@@ -6,6 +6,14 @@ from typing import Any
 
 from unnest.report.balance_text import render, render_table
 
+MOVED: dict[str, Any] = {
+    "rows": [614, 410],
+    "seconds": 0.4,
+    "low": 0.4,
+    "high": 0.4,
+    "tower_seconds": [0.4, 0.39],
+    "gain": 0.2,
+}
 MEASURED: dict[str, Any] = {
     "devices": ["GPU:0", "GPU:1"],
     "alone": [
@@ -20,24 +28,8 @@ MEASURED: dict[str, Any] = {
         "tower_seconds": [0.3, 0.5],
         "gain": 0,
     },
-    "trials": [
-        {
-            "rows": [614, 410],
-            "seconds": 0.4,
-            "low": 0.4,
-            "high": 0.4,
-            "tower_seconds": [0.4, 0.39],
-            "gain": 0.2,
-        }
-    ],
-    "best": {
-        "rows": [614, 410],
-        "seconds": 0.4,
-        "low": 0.4,
-        "high": 0.4,
-        "tower_seconds": [0.4, 0.39],
-        "gain": 0.2,
-    },
+    "trials": [MOVED],
+    "best": MOVED,
     "too_large": [],
     "fitting_batch": None,
     "finished": True,

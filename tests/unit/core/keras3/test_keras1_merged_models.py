@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.convert import Converted, convert
+from tests.unit.core.keras3.test_convert import layers_of
+from unnest.core.keras3.convert import convert
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 
 
@@ -46,15 +47,6 @@ MASKED = branch(
     }
 )
 LEFT, RIGHT = (branch(dense(n, s, 2, batch_input_shape=[None, s])) for n, s in (("a", 4), ("b", 3)))
-
-
-def layers_of(done: Converted) -> list[Any]:
-    """The entries of the model's layers."""
-    assert done.model is not None, done.refusal
-    assert done.model.architecture is not None
-    config: Any = done.model.architecture["config"]
-    layers: list[Any] = config["layers"]
-    return layers
 
 
 def test_every_branch_is_a_model_with_an_input() -> None:
