@@ -14,6 +14,9 @@ for (const code of document.querySelectorAll("article :not(pre) > code")) {
 }
 // For a keyboard and a screen reader: the search has a name, a table that scrolls can be reached.
 document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
-addEventListener("load", () => {
+// The theme wraps tables when it gets to it, before the page has loaded or after.
+const reachTables = () => {
   for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) table.tabIndex = 0;
-});
+};
+reachTables();
+new MutationObserver(reachTables).observe(document.querySelector("article"), { childList: true, subtree: true });
