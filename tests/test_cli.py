@@ -216,6 +216,7 @@ def test_help_names_what_is_typed(command: str, name: str, cli: Cli) -> None:
     shown = cli(command, "--help").stdout
     assert shown.splitlines()[0].endswith(f"unnest {command} [OPTIONS] {name}")
     assert "<" not in shown
+    assert "x>=" not in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 

@@ -25,14 +25,17 @@ PATIENCE, MEMORY, PER_BYTE = 900, 24 << 30, 16
 TOLERANCE = 1e-4
 #: Rows for every tower.
 ROWS_PER_TOWER = 4
+#: In the order in which they are chosen where TensorFlow, Keras's own default, is not installed.
+BACKENDS = ("tensorflow", "jax", "torch")
 SOFTWARE = {"keras": "Keras 3", "tf_keras": "tf_keras"}
 
 
 def check_installed() -> None:
-    """Raise UsageError if no Keras is installed to verify with."""
-    if find_spec("tensorflow") is None or not any(find_spec(name) for name in SOFTWARE):
+    """Raise UsageError if no Keras is installed to verify with, or no backend of it."""
+    if not all(any(find_spec(name) for name in names) for names in (BACKENDS, SOFTWARE)):
         raise UsageError(
-            "usage", "--verify needs TensorFlow and Keras: pip install tensorflow keras tf_keras"
+            "usage",
+            "--verify needs Keras and its backend: pip install tensorflow keras tf_keras",
         )
 
 
@@ -108,6 +111,8 @@ def _run_worker(job: dict[str, Any]) -> dict[str, Any]:
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    if find_spec("tensorflow") is None:
+        env.setdefault("KERAS_BACKEND", next(filter(find_spec, BACKENDS)))
     if job["keras"] == "tf_keras":
         env["TF_USE_LEGACY_KERAS"] = "1"
     done = subprocess.run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,37 @@ def test_what_is_not_one_file_is_verified_too(
     assert [(job["output"], job["input"]) for job in jobs] == [(str(tmp_path / "o.keras"), None)]
     size = (tmp_path / "o.keras").stat().st_size
     assert jobs[0]["memory"] == verify.MEMORY + verify.PER_BYTE * size
+
+
+def test_without_tensorflow_another_backend_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keras 3 and JAX are enough, for which Keras has to be asked by its name; neither Keras alone nor JAX alone is."""
+    installed = {"keras", "jax"}
+    monkeypatch.setattr(verify, "find_spec", lambda name: name if name in installed else None)
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    environments = []
+
+    def answer(*_: object, env: dict[str, str], **__: object) -> subprocess.CompletedProcess[str]:
+        environments.append(env)
+        return subprocess.CompletedProcess([], 0, "{}", "")
+
+    monkeypatch.setattr(subprocess, "run", answer)
+    verify.check_installed()
+    verify._run_worker({"keras": "keras"})
+    assert environments[0]["KERAS_BACKEND"] == "jax"
+    installed.add("tensorflow")
+    verify._run_worker({"keras": "keras"})
+    assert "KERAS_BACKEND" not in environments[1]
+    for missing in ({"keras"}, {"jax"}):
+        installed.clear()
+        installed.update(missing)
+        with pytest.raises(unnest.UsageError, match="needs Keras and its backend"):
+            verify.check_installed()
+
+
+def test_outputs_of_any_form_are_flattened() -> None:
+    """In one order: a dict's by their names."""
+    assert [*verify_worker.flat({"b": [1, (2, 3)], "a": 0})] == [0, 1, 2, 3]
+    assert [*verify_worker.flat(7)] == [7]
 
 
 def test_a_difference_is_a_share_of_the_largest_prediction() -> None:

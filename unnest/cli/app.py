@@ -113,8 +113,8 @@ def wrong_usage(error: Exception) -> str:
             f"did you mean {near[0]}?" if near else f"see {command} --help"
         )
     parameter = getattr(error, "param", None)
-    if parameter is not None and parameter.name == "jobs":
-        return "--jobs needs a number, 1 or more"
+    if parameter is not None and parameter.name in ("jobs", "batch_size"):
+        return f"{parameter.opts[0]} needs a number, 1 or more"
     said: str = error.format_message()  # type: ignore[attr-defined]  # which `run` has asked for
     message, _, meant = said.rstrip(".?").partition(". Did you mean ")
     advice = f"did you mean {meant}?" if meant else f"see {command} --help"

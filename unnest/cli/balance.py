@@ -34,7 +34,10 @@ def balance(
     batch_size: Annotated[
         int,
         typer.Option(
-            "--batch-size", min=1, metavar="N", help="Rows of the whole batch in training."
+            "--batch-size",
+            metavar="N",
+            help="Rows of the whole batch in training.",
+            callback=parameters.at_least_one,
         ),
     ],
     gpus: Annotated[
@@ -45,7 +48,7 @@ def balance(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Batch sizes to try on each device alone; default: down to an eighth.",
+            help="Batch sizes to try on each device alone; default: the whole batch and its halves down to an eighth.",
         ),
     ] = None,
     plot: Annotated[

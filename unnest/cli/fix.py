@@ -65,8 +65,8 @@ def fix(
         str | None,
         typer.Option(
             metavar="MODULE:FN",
-            help="Weights of any file into the model that this function of yours builds in Keras 3 or tf_keras, as its "
-            ".weights.h5.",
+            help="Put the weights into the model that this function of yours builds in Keras 3 or tf_keras, and "
+            "write its .weights.h5.",
         ),
     ] = None,
     stub: Annotated[
@@ -87,7 +87,9 @@ def fix(
     trust: parameters.Trust = False,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="Also load and run the result (needs the tensorflow extra)."),
+        typer.Option(
+            "--verify", help="Also load and run the result in its Keras, which must be installed."
+        ),
     ] = False,
     report: parameters.ReportPage = None,
     as_json: parameters.AsJson = False,
@@ -97,7 +99,7 @@ def fix(
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,
 ) -> int:
-    """Write the clean single-device file beside each damaged one. With --keras 3, it is one that Keras 3 loads.
+    """Write the single-device model beside each parallel file. With --keras 3, it is one that Keras 3 loads.
 
     A parallel model is "proven" if the file shows all that makes it one, and "likely" if a part rests on code that is
     not in the file, or on names alone: then check the result.

@@ -45,7 +45,10 @@ def inspect(
     ] = None,
     report: parameters.ReportPage = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace what is in the place of a diagram or page.")
+        bool,
+        typer.Option(
+            "--force", help="Replace an existing diagram, or another file in the place of the page."
+        ),
     ] = False,
     quiet: parameters.Quiet = False,
     verbose: parameters.Verbose = False,

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 DIALECTS = ("original", "3")
 TARGETS = ("h5", "keras", "weights", "saved_model", "json")
 
+
+def at_least_one(number: int) -> int:
+    """Return the number; the parser's own range would be `x>=1` in the help.
+
+    Raises:
+        BadParameter: it is less than 1.
+
+    """
+    if number < 1:
+        raise typer.BadParameter(f"{number} is not 1 or more")
+    return number
+
+
 Paths = Annotated[
     list[str],
     typer.Argument(
@@ -50,7 +63,12 @@ Trust = Annotated[
         "--trust", help="Larger limits of work and memory, for files whose origin you know."
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, metavar="N", help="Processes that work side by side.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="Processes that work side by side, 1 or more.", callback=at_least_one
+    ),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(

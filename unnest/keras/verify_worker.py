@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -51,21 +52,33 @@ def inputs(model: Any, rows: int, length: int) -> list[Any]:
     return arrays
 
 
-def outputs(model: Any, arrays: list[Any]) -> list[Any]:
+def outputs(keras: Any, model: Any, arrays: list[Any]) -> list[Any]:
     """Return the model's predictions, as a flat list of arrays."""
-    import tensorflow as tf
-
     predictions = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
-    return [np.asarray(a) for a in tf.nest.flatten(predictions)]
+    to_array = (
+        keras.ops.convert_to_numpy if hasattr(keras, "ops") else np.asarray
+    )  # tf_keras has no ops
+    return [to_array(tensor) for tensor in flat(predictions)]
 
 
-def run(model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
+def flat(tensors: Any) -> Iterator[Any]:
+    """Yield the tensors of lists and dicts of any depth, those of a dict by their names."""
+    if isinstance(tensors, dict):
+        tensors = [tensors[name] for name in sorted(tensors)]
+    if not isinstance(tensors, list | tuple):
+        yield tensors
+        return
+    for tensor in tensors:
+        yield from flat(tensor)
+
+
+def run(keras: Any, model: Any, rows: int) -> tuple[list[Any], list[Any], str | None]:
     """Return (inputs, outputs, None) for the first length of open axes that the model takes, else ([], [], why not)."""
     why = None
     for length in TRIED_LENGTHS:
         arrays = inputs(model, rows, length)
         try:
-            return arrays, outputs(model, arrays), None
+            return arrays, outputs(keras, model, arrays), None
         except Exception as e:  # noqa: BLE001 - whatever a model raises, another length may suit it
             why = one_line(e)
     return [], [], why
@@ -100,12 +113,12 @@ def outcome(job: dict[str, Any]) -> dict[str, Any]:
         result["loaded"] = True
     except Exception as e:  # noqa: BLE001 - whatever a loader raises is the answer
         return {**result, "why": one_line(e)}
-    arrays, predictions, why = run(model, job["rows"])
+    arrays, predictions, why = run(keras, model, job["rows"])
     result |= {"ran": why is None, "why": why}
     if result["ran"] and job["input"] is not None:
         try:
             result["difference"] = difference(
-                predictions, outputs(load(keras, job["input"]), arrays)
+                predictions, outputs(keras, load(keras, job["input"]), arrays)
             )
         except Exception as e:  # noqa: BLE001 - the input need not run
             result["why"] = one_line(e)
