@@ -46,7 +46,7 @@ def as_keras_3(
         target = keras_3_target_format(source, plan, None)
         if (
             report.does_not_load_in["Keras 3"] == UNPROMISED
-            and source.container == "h5"
+            and source.container in ("h5", "keras")
             and stored is not None
         ):
             as_it_is = _unconverted(stored, target.conversions)
@@ -61,7 +61,7 @@ def as_keras_3(
 
 def _unconverted(model: Stored, conversions: Sequence[Conversion]) -> AsKeras3:
     """Return what Keras 3 computes with the model as Keras 2 wrote it; `conversions` are what would be changed."""
-    from unnest.core.keras3.unconverted_h5 import (  # a part of what writes Keras 3's
+    from unnest.core.keras3.unconverted_model import (  # a part of what writes Keras 3's
         altered_predictions,
         is_opened_unconverted,
     )

@@ -1,4 +1,4 @@
-"""The report's answer for an `.h5` of Keras 2 in Keras 3 ("Keras 3: yes") agrees with Keras 3."""
+"""The report's answer for a file of Keras 2 in Keras 3 ("Keras 3: yes") agrees with Keras 3."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.layer_cases import FOLDER, PEOPLE, LayerCase, cases, stacks
 from unnest.report import text
 
@@ -20,6 +21,8 @@ STRIDE = 45
 TRIED = 2
 #: Sums in another order.
 TOLERANCE = 1e-5
+#: Answer -> what Keras 3 does; "same" for any other.
+EXPECTED = {"yes, but wrong": "other", "no:": "fails"}
 
 
 def answer(path: Path) -> str:
@@ -35,9 +38,30 @@ def sampled(folder: Path, stride: int) -> list[LayerCase]:
     return [case for _, case in found[::stride] if case.has_io and not case.is_worse("tensorflow")]
 
 
+def todays_answers(jobs: list[dict[str, str]], folder: Path) -> list[float | str]:
+    """For each job of `predict_today.py` the largest difference, or the error."""
+    (folder / "jobs.json").write_text(json.dumps(jobs))
+    env = {
+        "PATH": os.defpath,
+        "HOME": str(folder),
+        "KERAS_BACKEND": "tensorflow",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    command = [sys.executable, str(SCRIPT), str(folder / "jobs.json"), str(folder / "answers.json")]
+    subprocess.run(command, env=env, check=True, timeout=900)
+    found: list[float | str] = json.loads((folder / "answers.json").read_text())
+    return found
+
+
+def outcome(found: float | str) -> str:
+    """Whether Keras 3 failed, predicted the same, or something else."""
+    return "fails" if isinstance(found, str) else "same" if found <= TOLERANCE else "other"
+
+
 def test_what_is_said_of_genuine_files_in_keras_3(tmp_path: Path) -> None:
     """Yes: it loads and predicts the same. But wrong: it loads and predicts something else. No: it does not load."""
-    said, jobs = [], []
+    said: list[tuple[str, str]] = []
+    jobs: list[dict[str, str]] = []
     for k, case in enumerate([*sampled(FOLDER, STRIDE), *sampled(PEOPLE, 4)]):
         path = case.extract(tmp_path / str(k))
         if path.suffix == ".h5":
@@ -46,28 +70,17 @@ def test_what_is_said_of_genuine_files_in_keras_3(tmp_path: Path) -> None:
             jobs.append(
                 {"file": str(path), "io": str(path.with_name("io.npz")), "compile": compile_it}
             )
-    (tmp_path / "jobs.json").write_text(json.dumps(jobs))
-    env = {
-        "PATH": os.defpath,
-        "HOME": str(tmp_path),
-        "KERAS_BACKEND": "tensorflow",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    command = [
-        sys.executable,
-        str(SCRIPT),
-        str(tmp_path / "jobs.json"),
-        str(tmp_path / "answers.json"),
+    archives = sorted((FIXTURES / "sequential_archives").glob("*.keras"))
+    said += [(path.name, answer(path)) for path in archives]
+    jobs += [
+        {"file": str(path), "io": str(path.with_suffix(".npz")), "compile": "no"}
+        for path in archives
     ]
-    subprocess.run(command, env=env, check=True, timeout=900)
-    untrue = []
-    for (name, line), found in zip(
-        said, json.loads((tmp_path / "answers.json").read_text()), strict=True
-    ):
-        done = "fails" if isinstance(found, str) else "same" if found <= TOLERANCE else "other"
-        expected = {"yes, but wrong": "other", "no:": "fails"}.get(line, "same")
-        if line != "not safely" and done != expected:
-            untrue.append((name, line, found))
+    untrue = [
+        (name, line, found)
+        for (name, line), found in zip(said, todays_answers(jobs, tmp_path), strict=True)
+        if line != "not safely" and outcome(found) != EXPECTED.get(line, "same")
+    ]
     assert untrue == []
     counts = Counter(line for _, line in said)
     assert (

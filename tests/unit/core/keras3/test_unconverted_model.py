@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.keras3.conversion_context import Conversion
-from unnest.core.keras3.unconverted_h5 import altered_predictions, is_opened_unconverted
+from unnest.core.keras3.unconverted_model import altered_predictions, is_opened_unconverted
 from unnest.core.model import Json, JsonObject, Stored
 
 INPUT: JsonObject = {

@@ -1,8 +1,9 @@
-"""Results of Keras 3 with an `.h5` of Keras 2 that was not converted.
+"""Results of Keras 3 with an `.h5` or `.keras` of Keras 2 that was not converted.
 
 Promised only where everything in the file was seen to load: plain layers of one model with the arguments that Keras 3
 takes, and conversions that change no prediction.
-(Source: 8,000 models of eleven stacks, loaded by Keras 3.15 and compared with the predictions of their own stack.)
+(Source: 8,000 models of eleven stacks, and 1,550 `.keras` of TensorFlow 2.15, loaded by Keras 3.15 and compared with
+the predictions of their own stack.)
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
+from unnest.core.keras_facts.loading_in_keras_3 import IGNORED_ARGUMENTS
 from unnest.core.keras_facts.loading_requirements import NESTED_LAYER_KEYS, layer_entries, needs
 from unnest.core.keras_facts.stored_class_names import current_class_name
 from unnest.core.layers.catalog import layer_record, takes
@@ -21,11 +23,6 @@ from unnest.core.model import JsonObject, Stored
 HARMLESS = frozenset({
     "activation-layer", "arguments", "known-function", "loss-or-metric-name", "optimizer-arguments", "optimizer-decay",
     "optimizer-epsilon", "optimizer-state",
-})  # fmt: skip
-#: (class, argument) that Keras 3's constructor takes without a word, to no effect or to that of then.
-IGNORED_ARGUMENTS = frozenset({
-    ("Embedding", "input_length"), ("GRU", "implementation"), ("LSTM", "implementation"), ("LeakyReLU", "alpha"),
-    ("ConvLSTM2D", "unroll"),
 })  # fmt: skip
 #: In the first layer of a Sequential behind its input layer.
 INPUT_SHAPE = "batch_input_shape"
