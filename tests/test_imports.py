@@ -98,7 +98,7 @@ OTHERS = (
         "unnest.keras",
         "unnest.verify",
         "unnest.batch.workers",
-        "unnest.batch.cluster",
+        "unnest.batch.dask_workers",
     ),
     *(
         "unnest.remote.store",

@@ -28,7 +28,7 @@ from unnest.batch.inspecting import InspectWork
 from unnest.batch.task_runner import NO_WATCH, Engine
 from unnest.batch.walk import Task
 from unnest.batch.workers import MAX_WAITING_RESULTS, map_in_order
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Report, Result
 
@@ -203,7 +203,7 @@ class Dying(FixWork):
     def entry(self, task: Task, meter: PhaseMeter | None) -> Result:
         """Its result."""
         if task.path.endswith("dies.h5"):
-            with Workspace(task.path.replace("dies.h5", "dies.unnested.h5")) as work:
+            with StagingFolder(task.path.replace("dies.h5", "dies.unnested.h5")) as work:
                 Path(work.new_path).write_bytes(b"half")
                 os.kill(os.getpid(), signal.SIGKILL)
         return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew

@@ -22,14 +22,14 @@ from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused
-from unnest.files import atomic, overwrite_checks, replace_input, workspace, write_errors
+from unnest.files import atomic, overwrite_checks, replace_input, staging_folder, write_errors
 from unnest.files.file_copies import bytes_writer
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
-from unnest.write_and_read_back import (
+from unnest.write_jobs import (
     Job,
     copy_job,
     ignore_progress,
@@ -212,7 +212,7 @@ class _Application:
         if stub is not None:
             atomic.publish(str(options.stub), *stub, force=options.force)
         result = replace(result, stub=options.stub)
-        debris = workspace.leftovers(path)
+        debris = staging_folder.leftovers(path)
         findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
         checks = tuple(job.checks)
         return replace(

@@ -6,7 +6,7 @@ import os
 import re
 
 from unnest.container_suffixes import CONTAINER_BY_SUFFIX
-from unnest.files.workspace import WORKSPACE_NAME
+from unnest.files.staging_folder import STAGING_NAME
 
 #: What the name of a replaced input ends in by default.
 BACKUP = ".bak"
@@ -64,6 +64,6 @@ def can_end_a_name(text: str) -> bool:
 
 def is_ours(name: str, backup: str = BACKUP) -> bool:
     """Return True for outputs, backups and leftovers of killed runs, which a walk skips."""
-    return bool(_OWN_OUTPUT.search(name) or WORKSPACE_NAME.search(name)) or name.endswith(
+    return bool(_OWN_OUTPUT.search(name) or STAGING_NAME.search(name)) or name.endswith(
         (backup, BACKUP)
     )

@@ -16,7 +16,7 @@ from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import replace_input, workspace, write_errors
+from unnest.files import replace_input, staging_folder, write_errors
 from unnest.files.temporary_files import unnamed_files_in
 from unnest.formats.error_translation import reading, writing
 from unnest.inspection import inspect, with_error
@@ -141,7 +141,7 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
     fingerprint: replace_input.Fingerprint | None = None
     try:
         if options.in_place and not options.dry_run:
-            workspace.sweep(
+            staging_folder.sweep(
                 os.path.realpath(path)
             )  # a killed run may have got as far as leaving nothing to fix
         fingerprint = replace_input.Fingerprint.of(path)

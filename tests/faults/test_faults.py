@@ -14,7 +14,7 @@ import pytest
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from tests.faults.fault import Fault
-from unnest.files.workspace import WORKSPACE_NAME
+from unnest.files.staging_folder import STAGING_NAME
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
@@ -109,7 +109,7 @@ def files(folder: Path) -> Files:
     """Every file and what is in it, what killed runs left apart."""
     found = {}
     for root, folders, names in os.walk(folder):
-        folders[:] = [f for f in folders if not WORKSPACE_NAME.search(f)]
+        folders[:] = [f for f in folders if not STAGING_NAME.search(f)]
         for name in names:
             path = Path(root) / name
             found[path.relative_to(folder).as_posix()] = path.read_bytes()
@@ -118,7 +118,7 @@ def files(folder: Path) -> Files:
 
 def debris(folder: Path) -> list[str]:
     """Return the leftovers of killed runs."""
-    return [p.name for p in folder.rglob("*") if WORKSPACE_NAME.search(p.name)]
+    return [p.name for p in folder.rglob("*") if STAGING_NAME.search(p.name)]
 
 
 class Bench:

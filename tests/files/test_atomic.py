@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from unnest.errors import Failed, Refused, UnnestError
-from unnest.files import atomic, replace_input, workspace
+from unnest.files import atomic, replace_input, staging_folder
 
 #: A user that owns nothing.
 NOBODY = 65534
@@ -155,7 +155,7 @@ class TestPublish:
 
     def test_debris_of_a_killed_run_blocks_nobody(self, target: Path) -> None:
         for mark in ("", "1", "7"):
-            left = Path(workspace.workspace_path(str(target), mark))
+            left = Path(staging_folder.staging_path(str(target), mark))
             (left / "new").mkdir(parents=True)
             (left / "new" / "out.h5").write_bytes(OLD)
         assert atomic.publish(str(target), fill, check) == "written"

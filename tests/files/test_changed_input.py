@@ -14,9 +14,9 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest import publish_output, write_and_read_back
+from unnest import publish_output, write_jobs
 from unnest.files import atomic, file_copies, os_calls, replace_input
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.formats.base import Source
 
 
@@ -119,7 +119,7 @@ def test_no_disk_is_blamed(
             (tmp_path / "newer.h5").unlink()
         return done
 
-    monkeypatch.setattr(write_and_read_back, "copy_file", meanwhile)
+    monkeypatch.setattr(write_jobs, "copy_file", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error.code == "changed"
@@ -149,7 +149,7 @@ def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_two_runs(bad: Path, cli: Cli) -> None:
     """The second one says so."""
     before = bad.read_bytes()
-    with Workspace(str(bad), alone=True):
+    with StagingFolder(str(bad), alone=True):
         done = cli("fix", "m.h5", "--in-place")
         assert done.returncode == 2
         assert [line for line in done.stderr.splitlines() if "another run of unnest" in line]

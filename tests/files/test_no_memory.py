@@ -13,8 +13,8 @@ from typing import NoReturn
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import atomic, os_calls, replace_input, workspace
-from unnest.files.workspace import Workspace
+from unnest.files import atomic, os_calls, replace_input, staging_folder
+from unnest.files.staging_folder import StagingFolder
 
 PARTS = ["out.data-00000-of-00001", "out.index"]
 
@@ -49,7 +49,7 @@ def old(tmp_path: Path) -> dict[str, bytes]:
 
 def move(folder: Path) -> None:
     """New parts into the places of the old ones."""
-    with Workspace(str(folder / "out")) as work:
+    with StagingFolder(str(folder / "out")) as work:
         for name in PARTS:
             fill(work.part(name))
         work.move(PARTS, replace=True)
@@ -77,7 +77,7 @@ def test_a_step_that_was_taken(
 def test_nothing_can_be_taken_back(
     old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then all stays in the workspace, and the next run completes the move."""
+    """Then all stays in the staging folder, and the next run completes the move."""
     rename, calls = os_calls.rename_new, iter(range(100))
 
     def renamed(source: str, target: str) -> None:
@@ -90,11 +90,11 @@ def test_nothing_can_be_taken_back(
         with pytest.raises(MemoryError):
             move(tmp_path)
     assert contents(tmp_path) == {PARTS[0]: old[PARTS[0]]}  # no checkpoint rather than half of one
-    workspace.sweep(str(tmp_path / "out"))
+    staging_folder.sweep(str(tmp_path / "out"))
     assert contents(tmp_path) == dict.fromkeys(PARTS, b"new")
 
 
-def test_a_workspace_goes_when_there_is_memory_again(
+def test_a_staging_folder_goes_when_there_is_memory_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Listing a folder takes some; what was worked on is free by then."""
@@ -105,7 +105,7 @@ def test_a_workspace_goes_when_there_is_memory_again(
             raise MemoryError
         return remove(path)
 
-    with Workspace(str(tmp_path / "out")) as work:
+    with StagingFolder(str(tmp_path / "out")) as work:
         fill(work.new_path)
         monkeypatch.setattr(os, "listdir", listed)
     assert os.listdir(tmp_path) == []
@@ -113,10 +113,10 @@ def test_a_workspace_goes_when_there_is_memory_again(
 
 FILLS = """
 import resource, sys
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 
 taken = []
-with Workspace(sys.argv[1]) as work:
+with StagingFolder(sys.argv[1]) as work:
     open(work.new_path, "wb").close()
     pages = int(open("/proc/self/statm").read().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
@@ -131,7 +131,7 @@ with Workspace(sys.argv[1]) as work:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs limits of memory")
-def test_a_workspace_goes_where_all_memory_is_taken(tmp_path: Path) -> None:
+def test_a_staging_folder_goes_where_all_memory_is_taken(tmp_path: Path) -> None:
     """And stays so: what was put by for that is enough."""
     run = subprocess.run(
         [sys.executable, "-c", FILLS, str(tmp_path / "out")],

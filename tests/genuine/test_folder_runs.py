@@ -11,7 +11,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.batch.fixing import fix_all
-from unnest.files import workspace
+from unnest.files import staging_folder
 from unnest.options import FixOptions
 
 #: Name in the folder -> the fixture that is put there; some under a name of another container.
@@ -116,4 +116,4 @@ def test_two_inputs_of_one_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (first.action, second.action) == ("fixed", "refused")
     assert second.error is not None
     assert second.error.code == "output-twice"
-    assert not [path for path in Path().rglob("*") if workspace.WORKSPACE_NAME.search(path.name)]
+    assert not [path for path in Path().rglob("*") if staging_folder.STAGING_NAME.search(path.name)]

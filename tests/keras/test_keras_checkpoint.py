@@ -20,7 +20,7 @@ import h5py
 import numpy as np
 import pytest
 
-from unnest.files import os_calls, workspace
+from unnest.files import os_calls, staging_folder
 from unnest.keras import atomic_save, multi_gpu_model, resume_best
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
@@ -647,14 +647,14 @@ def test_a_checkpoint_is_never_half_new(
     with monkeypatch.context() as patched:
         patched.setattr(os_calls, "rename_new", stopped)
         if isinstance(error, SystemExit):
-            patched.setattr(workspace, "_remove", lambda _: None)
+            patched.setattr(staging_folder, "_remove", lambda _: None)
         with pytest.raises(type(error)):
             save("new")
     if isinstance(error, OSError):
         assert state() == ["old", "old"]
         assert len(os.listdir(tmp_path)) == 2
     else:
-        workspace.sweep(str(tmp_path / "ckpt"))
+        staging_folder.sweep(str(tmp_path / "ckpt"))
         assert state() == ["new", "new"]
     save("newest")
     assert state() == ["newest", "newest"]

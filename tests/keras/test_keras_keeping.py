@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.files import workspace
+from unnest.files import staging_folder
 from unnest.keras import atomic_save, checkpoint_storage
 from unnest.keras.checkpoint_history import History, HistoryEntry, surplus
 
@@ -163,7 +163,7 @@ def test_killed_between_the_note_and_the_rename(
         def killed(*_: Any, **__: Any) -> None:
             raise SystemExit
 
-        patched.setattr(workspace.Workspace, "move", killed)
+        patched.setattr(staging_folder.StagingFolder, "move", killed)
         with pytest.raises(SystemExit):
             save(path, [0.25], save_best_only=True)
     assert save(path, [0.75], save_best_only=True).best == 0.5
@@ -294,7 +294,7 @@ def test_what_killed_saves_left_goes_when_training_starts(
     ):
         (tmp_path / name / "new").mkdir(parents=True)
         (tmp_path / name / "new" / "half").write_text("half")
-    with workspace.Workspace(str(tmp_path / "m-7-1.0.keras")) as alive:
+    with staging_folder.StagingFolder(str(tmp_path / "m-7-1.0.keras")) as alive:
         save(tmp_path / "m-{epoch}-{loss}.keras", [])
         assert sorted(os.listdir(tmp_path)) == sorted(
             [".other.keras.unnest-tmp", os.path.basename(alive.path)]

@@ -22,7 +22,7 @@ from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.registry import FUNCTIONS
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 VERSION = "2.15.0-tf"
 

@@ -34,7 +34,7 @@ from unnest.core.ops.keras3_expression_values import (
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.registry import CONTENTS, FUNCTIONS, OPERATIONS, Kind, Operation
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 TOLERANCE = 1e-5
 """Of 32 bits; sums of some ten numbers come in another order."""

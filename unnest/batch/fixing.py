@@ -20,7 +20,7 @@ from unnest.batch.task_runner import (
 )
 from unnest.batch.walk import Task, is_walked, tasks_in
 from unnest.errors import UsageError
-from unnest.files import workspace
+from unnest.files import staging_folder
 from unnest.files.overwrite_checks import Inputs, saved_models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
@@ -110,7 +110,7 @@ class FixWork(ModelWork[Result]):
     def lost(self, task: Task, why: str) -> Result | None:
         """Return the result of a file whose process died, after removing what that process left of the output."""
         for place in self._may_have_written(task):
-            workspace.sweep(place)
+            staging_folder.sweep(place)
         return ModelWork.lost(self, task, why)
 
     def _may_have_written(self, task: Task) -> Collection[str]:

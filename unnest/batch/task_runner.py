@@ -192,7 +192,7 @@ def _over_cluster(
 
     An entry may name the input, the output folder, and any output that the task may have had.
     """
-    from unnest.batch.cluster import map_in_order
+    from unnest.batch.dask_workers import map_in_order
 
     waiting: deque[Task] = deque()
 

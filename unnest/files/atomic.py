@@ -1,8 +1,9 @@
 """The only place that gives an output its name. The output is complete or absent.
 
-`publish`, `publish_folder` and `publish_parts` have it made in a workspace beside its place, have it read back, sync
-it, and only then give it its name: in one step, or for a checkpoint's several files all of them or none.
-`replace_input` does so for the input itself. Whatever goes wrong before, a signal included, the workspace is removed.
+`publish`, `publish_folder` and `publish_parts` have it made in a staging folder beside its place, have it read back,
+sync it, and only then give it its name: in one step, or for a checkpoint's several files all of them or none.
+`replace_input` does so for the input itself. Whatever goes wrong before, a signal included, the staging folder is
+removed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from unnest.files import os_calls, overwrite_checks
 from unnest.files.background_sync import BackgroundSync
 from unnest.files.file_copies import check_files_equal, copy_file, files_equal, folders_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.files.write_errors import exists, write_failed
 
 #: Writes the file, or fills the folder, at a path.
@@ -39,7 +40,7 @@ def publish(
     What is there already stays, unless `force`: the same bytes are the outcome "same", anything else is Refused. Raises
     Failed where the machine does not do its part.
     """
-    with open_workspace(target) as (work, signals):
+    with open_staging_folder(target) as (work, signals):
         with signals.allowed():
             fill_and_check(work.new_path, partial(_with_modes, work, modes, fill), check)
             if os.path.isfile(target) and files_equal(work.new_path, target):
@@ -55,7 +56,7 @@ def publish_folder(
     target: str, fill: Fill, check: Check, *, force: bool = False, modes: Modes | None = None
 ) -> WriteOutcome:
     """Fill a new folder, read it back, sync it and rename it to the target, as `publish` does with a file."""
-    with open_workspace(target) as (work, signals):
+    with open_staging_folder(target) as (work, signals):
         target = work.target
         with signals.allowed():
             os.mkdir(work.new_path)
@@ -84,7 +85,7 @@ def publish_parts(
     no new one replaces.
     """
     names = [name for _, name in sources]
-    with open_workspace(target) as (work, signals):
+    with open_staging_folder(target) as (work, signals):
         with signals.allowed():
             for path, name in sources:
                 fill = partial(_with_modes, work, modes, partial(copy_file, path))
@@ -103,14 +104,14 @@ def publish_parts(
 
 
 @contextlib.contextmanager
-def open_workspace(
+def open_staging_folder(
     target: str, *, alone: bool = False
-) -> Iterator[tuple[Workspace, DeferredSignals]]:
-    """Open a workspace with signals held; errors in it name the target, not the temporary path."""
+) -> Iterator[tuple[StagingFolder, DeferredSignals]]:
+    """Open a staging folder with signals held; errors in it name the target, not the temporary path."""
     with DeferredSignals() as signals:
-        work: Workspace | None = None
+        work: StagingFolder | None = None
         try:
-            with Workspace(target, alone=alone) as work:
+            with StagingFolder(target, alone=alone) as work:
                 yield work, signals
         except FileExistsError:
             raise exists(target) from None
@@ -120,7 +121,7 @@ def open_workspace(
             raise write_failed(target, e) from e
 
 
-def _with_target_name(message: str, work: Workspace | None) -> str:
+def _with_target_name(message: str, work: StagingFolder | None) -> str:
     return message if work is None or not work.path else message.replace(work.new_path, work.target)
 
 
@@ -132,16 +133,16 @@ def fill_and_check(path: str, fill: Fill, check: Check) -> None:
         check(path)
 
 
-def _with_modes(work: Workspace, modes: Modes | None, fill: Fill, path: str) -> None:
-    """Fill the path, and set the modes of all that is in the workspace."""
+def _with_modes(work: StagingFolder, modes: Modes | None, fill: Fill, path: str) -> None:
+    """Fill the path, and set the modes of all that is in the staging folder."""
     fill(path)
     _set_modes(work, modes)
 
 
-def _set_modes(work: Workspace, modes: Modes | None) -> None:
+def _set_modes(work: StagingFolder, modes: Modes | None) -> None:
     """Give the new files the input's permission bits less the umask, as `cp` does.
 
-    Until then only this user can look into the workspace.
+    Until then only this user can look into the staging folder.
     """
     if modes is None:
         return
@@ -157,7 +158,7 @@ def _set_modes(work: Workspace, modes: Modes | None) -> None:
                 os.chmod(path, bits | 0o700 if name in folders else bits)
 
 
-def _still_replaceable(work: Workspace) -> None:
+def _still_replaceable(work: StagingFolder) -> None:
     """Raise Refused if something was put into the old folder before it is replaced."""
     if work.replaced is not None:
         overwrite_checks.check_holds_saved_model_alone(work.replaced, work.target, work.target)

@@ -12,11 +12,11 @@ import stat
 from typing import NamedTuple
 
 from unnest.files import os_calls
-from unnest.files.atomic import Check, Fill, fill_and_check, open_workspace
+from unnest.files.atomic import Check, Fill, fill_and_check, open_staging_folder
 from unnest.files.file_copies import files_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
 from unnest.files.os_calls import sync_folder
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.files.write_errors import backup_exists, changed
 
 #: The part that becomes a backup where there are no hard links.
@@ -71,7 +71,7 @@ def replace(
     else is there by now, it stays.
     """
     backup_status = None
-    with open_workspace(target, alone=True) as (work, signals):
+    with open_staging_folder(target, alone=True) as (work, signals):
         read = read or Fingerprint.of(target)
         try:
             with signals.allowed():
@@ -178,7 +178,7 @@ def _is_backup(backup: str, target: str) -> bool:
         return False
 
 
-def _copy_as_backup(work: Workspace, target: str, signals: DeferredSignals) -> os.stat_result:
+def _copy_as_backup(work: StagingFolder, target: str, signals: DeferredSignals) -> os.stat_result:
     """Copy the old file as the part BACKUP_COPY, where hard links do not exist; return its status."""
     import shutil
 

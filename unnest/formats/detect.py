@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from unnest.errors import Unreadable
 from unnest.formats.base import MODEL_SUFFIXES, ContainerName
-from unnest.formats.hdf5.dataset_node import is_path_keyed, text_of
+from unnest.formats.hdf5.path_keyed_layout import is_path_keyed_file
 from unnest.formats.keras3.weights_json_map import files_of, map_of
 from unnest.formats.tfjs.detection import is_model_json
 
@@ -51,7 +51,7 @@ def container_of(path: str) -> ContainerName | None:
     name = container_by_first_bytes(path)
     return (
         "weights_h5"
-        if name == "h5" and (map_of(path) is not None or _is_path_keyed(path))
+        if name == "h5" and (map_of(path) is not None or is_path_keyed_file(path))
         else name
     )
 
@@ -166,30 +166,6 @@ def checkpoints_of(names: Collection[str]) -> list[str]:
         for n in (name.removesuffix(".index") for name in names if name.endswith(".index"))
         if n in stems
     ]
-
-
-#: Links at the root of an HDF5 file, of which a path-keyed one has those of layers first.
-MAX_LINKS_LOOKED_AT = 1000
-
-
-def _is_path_keyed(path: str) -> bool:
-    """Return True if an HDF5 file has path-keyed weights, by its top level alone."""
-    from h5py import h5a, h5f, h5g
-
-    try:
-        file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY)
-    except (OSError, RuntimeError, ValueError):
-        return False  # the container says what is wrong with it
-    try:
-        return is_path_keyed(
-            lambda name: h5a.exists(file, name.encode()),
-            lambda name: name.encode() in file,
-            lambda: map(text_of, itertools.islice(h5g.open(file, b"/"), MAX_LINKS_LOOKED_AT)),
-        )
-    except (OSError, RuntimeError, ValueError, KeyError):
-        return False
-    finally:
-        file.close()
 
 
 def is_saved_model(folder: str) -> bool:

@@ -1,9 +1,9 @@
 """A file is complete or absent: what Keras writes goes beside the target first, then takes its name.
 
-A workspace beside the target takes whatever the save makes of the name that it is given: a file, a folder (SavedModel),
-or several files with the name as prefix (TF checkpoint). They are moved when the save has returned, everything written
-to the disk first. Where the save fails the target stays as it was; what a killed run had begun to move, the next save
-under the same name completes.
+A staging folder beside the target takes whatever the save makes of the name that it is given: a file, a folder
+(SavedModel), or several files with the name as prefix (TF checkpoint). They are moved when the save has returned,
+everything written to the disk first. Where the save fails the target stays as it was; what a killed run had begun to
+move, the next save under the same name completes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from string import Formatter
 
-from unnest.files import workspace
+from unnest.files import staging_folder
 from unnest.files.background_sync import BackgroundSync
 from unnest.files.interrupts import DeferredSignals
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.keras import checkpoint_storage
 
 INDEX = ".index"
@@ -40,7 +40,7 @@ def new_file_for(path: str) -> Iterator[str]:
             yield os.path.join(local, name)
             _upload(Path(local), name, store, path.removesuffix(name))
         return
-    with DeferredSignals() as signals, Workspace(os.path.realpath(path)) as work:
+    with DeferredSignals() as signals, StagingFolder(os.path.realpath(path)) as work:
         folder = Path(work.new_path).parent
         with signals.allowed(), BackgroundSync(str(folder)) as sync:
             yield work.new_path
@@ -70,7 +70,7 @@ def sweep(pattern: str) -> None:
         )
     )
     if not checkpoint_storage.is_remote(pattern):
-        workspace.sweep_folder(folder or ".", file_names)
+        staging_folder.sweep_folder(folder or ".", file_names)
         return
     store = checkpoint_storage.store_of(pattern)
     for entry in store.names(folder):

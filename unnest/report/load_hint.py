@@ -27,7 +27,7 @@ from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, layers_without_state
 from unnest.core.layers.catalog import makes_masks
-from unnest.core.layers.shape_rules import settings
+from unnest.core.layers.layer_config import settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (
@@ -70,7 +70,9 @@ def _masked_otherwise(model: Stored) -> str | None:
 def _find_masked_otherwise(model: Stored) -> str | None:
     if not makes_masks(model.architecture):
         return None
-    from unnest.core.keras3.masks_in_tf_keras import masked_otherwise  # for models with masks
+    from unnest.core.keras3.mask_differences_in_tf_keras import (
+        masked_otherwise,
+    )  # for models with masks
 
     return masked_otherwise(model)
 
@@ -126,7 +128,7 @@ def _why_code_is_not_run(model: Stored, container: str) -> str | None:
         return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
     if not needs(model).stored_code:
         return None
-    from unnest.core.keras_facts.unloadable_lambdas import failing_lambda  # follows the code
+    from unnest.core.keras_facts.lambdas_no_keras_runs import failing_lambda  # follows the code
 
     return failing_lambda(model)
 

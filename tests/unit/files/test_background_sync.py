@@ -123,7 +123,7 @@ def test_what_could_not_be_written_is_not_synced(tmp_path: Path, synced: list[st
 def test_nobody_goes_on_where_there_is_nothing_to_write_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interrupt may come before anybody can say that it is over; then the workspace is removed."""
+    """An interrupt may come before anybody can say that it is over; then the staging folder is removed."""
     ended = threading.Event()
     start = _thread.start_new_thread
 
@@ -136,7 +136,7 @@ def test_nobody_goes_on_where_there_is_nothing_to_write_in(
 
     monkeypatch.setattr(background_sync, "PAUSE", 0.001)
     monkeypatch.setattr(_thread, "start_new_thread", watched)
-    folder = tmp_path / "workspace"
+    folder = tmp_path / "staging folder"
     folder.mkdir()
     BackgroundSync(str(folder / "out.h5")).__enter__()
     assert not ended.wait(0.05)

@@ -11,8 +11,8 @@ from typing import Literal
 
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.code_objects import ANY_KEYWORDS, ANY_POSITIONAL
-from unnest.core.byte_code.code_readings import readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 from unnest.core.byte_code import code_objects, value_domain
 from unnest.core.byte_code.argument_binding import arguments_of
-from unnest.core.byte_code.code_readings import readings
+from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible, Stopped

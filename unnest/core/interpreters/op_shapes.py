@@ -8,7 +8,7 @@ from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import Kind, Operation, argument, operation_of
-from unnest.core.ops.shape_arithmetic import (
+from unnest.core.ops.static_shapes import (
     Sized,
     axes_of,
     broadcast,

@@ -26,11 +26,11 @@ from unnest.core.keras3.replacements import (
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.shape_rules import settings
+from unnest.core.layers.layer_config import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.ops.registry import BY_LAYER_CLASS
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 SHAPE_OR_NUMBER = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""

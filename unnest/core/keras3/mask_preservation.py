@@ -51,8 +51,8 @@ from unnest.core.keras3.replacements import (
     with_tensors,
 )
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import settings
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import settings
 from unnest.core.model import JsonObject
 
 

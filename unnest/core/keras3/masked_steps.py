@@ -20,8 +20,8 @@ from unnest.core.keras3.replacements import (
     numpy_operation,
 )
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import JsonObject
 
 

@@ -21,7 +21,7 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
-from unnest.core.layers.shape_rules import policy_name, settings
+from unnest.core.layers.layer_config import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
 from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.budget import memoize
+from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.code_objects import parts_of
-from unnest.core.byte_code.code_readings import readings
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.loading_requirements import (
     PYTHON_OF_TODAY,

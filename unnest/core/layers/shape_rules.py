@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TypeAlias
 
-from unnest.core.model import Json, JsonObject, Shape, Unknown
+from unnest.core.layers.layer_config import integer, integers, settings
+from unnest.core.model import JsonObject, Shape, Unknown
 
 LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
@@ -205,12 +206,6 @@ def conv_lstm(config: JsonObject, shape: Shape) -> Shape:
     return (shape[0], shape[1], *step[1:]) if config.get("return_sequences") else step
 
 
-def gives_sequences(config: JsonObject) -> bool:
-    """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
-    inner = config.get("layer")
-    return bool((settings(inner) if isinstance(inner, Mapping) else config).get("return_sequences"))
-
-
 def bidirectional(config: JsonObject, shape: Shape) -> Shape:
     """Shape of a Bidirectional: its recurrent layer's, with twice the features if the directions are concatenated.
 
@@ -227,45 +222,3 @@ def bidirectional(config: JsonObject, shape: Shape) -> Shape:
         raise Unknown(f"the merge_mode {merge}")
     *front, units = recurrent(settings(inner), shape)
     return (*front, units * (2 if merge == "concat" else 1)) if units is not None else shape
-
-
-# ---- reading JSON ----
-
-
-def policy_name(dtype: Json) -> Json:
-    """Return the name of a dtype, or of the policy stored in its place; None without one."""
-    config = dtype.get("config") if isinstance(dtype, Mapping) else None
-    return config.get("name") if isinstance(config, Mapping) else dtype
-
-
-def settings(entry: JsonObject) -> JsonObject:
-    """Return a layer's config; {} if it is not an object."""
-    config = entry.get("config")
-    return config if isinstance(config, Mapping) else {}
-
-
-def integer(value: Json) -> int:
-    """Return a whole number. Raises Unknown for anything else."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Unknown("a whole number in a config")
-    return value
-
-
-def integers(value: Json, count: int | None = None) -> list[int]:
-    """Return the integers of a list, or one integer `count` times (old files store `size` so). Raises Unknown."""
-    if isinstance(value, int) and count is not None:
-        return [integer(value)] * count
-    if (
-        not isinstance(value, Sequence)
-        or isinstance(value, str)
-        or (count is not None and len(value) != count)
-    ):
-        raise Unknown("a list of whole numbers in a config")
-    return [integer(part) for part in value]
-
-
-def stored_shape(value: Json) -> Shape:
-    """Return a shape from JSON. Raises Unknown for anything else."""
-    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise Unknown("a shape in a config")
-    return tuple(None if size is None else integer(size) for size in value)

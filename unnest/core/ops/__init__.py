@@ -14,6 +14,7 @@ from unnest.core.ops import (
     elementwise,
     images,
     joining,
+    padding_and_scatter,
     products,
     pseudo_ops,
     reshaping,
@@ -24,5 +25,6 @@ from unnest.core.ops import (
 
 __all__ = [
     "arithmetic", "axis_operations", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise",
-    "images", "joining", "products", "pseudo_ops", "reshaping", "shape_and_dtype", "slicing", "tensor_creation",
+    "images", "joining", "padding_and_scatter", "products", "pseudo_ops", "reshaping", "shape_and_dtype", "slicing",
+    "tensor_creation",
 ]  # fmt: skip

@@ -21,11 +21,11 @@ from unnest.core.ops.numbered_elements import (
     whole_quotient,
 )
 from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
-from unnest.core.ops.shape_arithmetic import broadcast, shape_of
+from unnest.core.ops.static_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 define_all(
     "hypot logaddexp bitwise_and bitwise_or bitwise_xor fmod fmax fmin mul_no_nan|multiply_no_nan xlogy xdivy is_close",

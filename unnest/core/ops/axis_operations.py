@@ -13,12 +13,12 @@ from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.numbered_elements import ELEMENT, Array, axis_number, whole_numbers
 from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
-from unnest.core.ops.shape_arithmetic import axis_of, shape_of, without_axes
+from unnest.core.ops.static_shapes import axis_of, shape_of, without_axes
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import Items
     from unnest.core.ops.keras3_expression_values import SymbolicTensor as Tensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Array]:

@@ -10,8 +10,8 @@ from unnest.core.model import Unknown
 from unnest.core.ops.registry import Theano, keras3
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import Const, ConstantArray, SymbolicValue
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 def _of_number(functions: str, compute: Callable[[float], float]) -> None:

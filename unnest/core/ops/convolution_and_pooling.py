@@ -8,8 +8,8 @@ from unnest.core.model import Json, Unknown
 from unnest.core.ops.registry import Kind, define, define_all, keras3
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 define_all(
     "conv conv1d conv2d conv3d conv_transpose depthwise_conv depthwise_conv2d depthwise_conv2d_native separable_conv "

@@ -9,8 +9,8 @@ from unnest.core.model import Unknown
 from unnest.core.ops.registry import keras3
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 PROBABILITIES = 3
 """Axes of probabilities: rows, steps, classes."""

@@ -13,8 +13,8 @@ from unnest.core.ops.arithmetic import arithmetic, logical
 from unnest.core.ops.registry import Kind, Nodes, Theano, define, define_all, keras3
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicValue
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 define_all(
     "celu mish hard_silu|hard_swish hard_tanh hard_shrink soft_shrink tanh_shrink threshold squareplus sparse_plus "

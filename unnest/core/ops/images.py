@@ -11,8 +11,8 @@ from unnest.core.model import Json, Unknown
 from unnest.core.ops.registry import Kind, define, keras3
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 PAIR, IMAGE_RANK = 2, 4
 SIDES = ("height", "width")

@@ -17,11 +17,11 @@ from unnest.core.ops.product_axes import (
     operands_of,
 )
 from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
-from unnest.core.ops.shape_arithmetic import broadcast, shape_of
+from unnest.core.ops.static_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 PAIR = 2
 

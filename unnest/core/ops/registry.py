@@ -46,8 +46,8 @@ from unnest.core.ops.numbered_elements import Array
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from typing_extensions import Unpack
 
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicValue
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 class Kind(Enum):

@@ -20,11 +20,11 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
-from unnest.core.ops.shape_arithmetic import axes_of, axis_of, shape_of, whole, wholes, without_axes
+from unnest.core.ops.static_shapes import axes_of, axis_of, shape_of, whole, wholes, without_axes
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import ConstantArray, Size, SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 @operation("identity", "x", Kind.MOVE, keeps_shape=True)

@@ -17,13 +17,13 @@ from unnest.core.ops.numbered_elements import (
 from unnest.core.ops.registry import Kind, Theano, keras3, operation
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import (
         Const,
         ConstantArray,
         ShapeTuple,
         SymbolicTensor,
     )
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 FLOAT = "float32"

@@ -18,11 +18,11 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.shape_arithmetic import shape_of, whole
+from unnest.core.ops.static_shapes import shape_of, whole
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import Items, SymbolicTensor
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 MAX_SPLIT_PARTS = 4096
 """Of one split."""

@@ -20,13 +20,13 @@ from unnest.core.ops.registry import Kind, Theano, define, keras3, operation
 from unnest.core.ops.shape_and_dtype import cast
 
 if TYPE_CHECKING:
+    from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import (
         ArrayKind,
         Const,
         ConstantArray,
         SymbolicTensor,
     )
-    from unnest.core.ops.keras3_function_call import FunctionCall
 
 
 FLOAT = "float32"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from unnest.core.architecture import children
 from unnest.core.architecture.nested_models import Leaf
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
-from unnest.core.keras3.layers.activation_arguments import hard_sigmoid_factors, scale_weights
+from unnest.core.keras3.layers.activations import hard_sigmoid_factors, scale_weights
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.layers.legacy_weight_layouts import (
     convert_keras_1_weights,

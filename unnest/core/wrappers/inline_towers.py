@@ -21,7 +21,7 @@ from unnest.core.wrappers.layer_towers import LayerTowers, all_of_an_input, diff
 from unnest.core.wrappers.match_towers import Copies, Unlike, walk_back
 from unnest.core.wrappers.slice_claims import ClaimStatus
 from unnest.core.wrappers.slice_code_checks import takes_all_rows
-from unnest.core.wrappers.slice_numbers_by_place import Slice
+from unnest.core.wrappers.stored_slice_numbers import Slice
 from unnest.core.wrappers.tower_search import Candidate, TowerSet, with_rows_kept
 from unnest.core.wrappers.wrapper_types import (
     NotAWrapper,

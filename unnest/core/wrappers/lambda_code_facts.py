@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import ANY_KEYWORDS, CodeObject, Constant, constants_within
-from unnest.core.byte_code.code_readings import (
+from unnest.core.byte_code.candidate_decodings import (
     every_constant,
     names_used,
     writers,
 )
+from unnest.core.byte_code.code_objects import ANY_KEYWORDS, CodeObject, Constant, constants_within
 from unnest.core.byte_code.instruction_decoder import Instruction, instructions
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Json

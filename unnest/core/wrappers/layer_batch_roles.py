@@ -20,7 +20,7 @@ from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activ
 from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.shape_rules import policy_name
+from unnest.core.layers.layer_config import policy_name
 from unnest.core.model import CallId, Json, JsonObject
 from unnest.core.ops.registry import argument
 from unnest.core.wrappers import lambda_code_facts

@@ -17,7 +17,7 @@ from unnest.core.wrappers import (
     slice_code_checks,
 )
 from unnest.core.wrappers.match_towers import expand_join
-from unnest.core.wrappers.slice_numbers_by_place import Slice
+from unnest.core.wrappers.stored_slice_numbers import Slice
 from unnest.core.wrappers.wrapper_types import Merge, NotAWrapper, listed
 
 

@@ -23,7 +23,7 @@ from unnest.core.wrappers import (
 from unnest.core.wrappers.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
-from unnest.core.wrappers.slice_numbers_by_place import Slice
+from unnest.core.wrappers.stored_slice_numbers import Slice
 from unnest.core.wrappers.wrapper_types import NotAWrapper, listed
 
 MAX_LAYERS_BEFORE_TOWER = 8

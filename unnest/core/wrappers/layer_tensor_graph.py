@@ -30,7 +30,7 @@ from unnest.core.ops.call import OpCall
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 from unnest.core.wrappers import layer_batch_roles, layer_row_shapes
 from unnest.core.wrappers.layer_code_rows import RANKS, code_answer, lines_up, stored_arguments
 from unnest.core.wrappers.searched_graph import SearchedGraph

@@ -29,7 +29,7 @@ from unnest.core.wrappers.layer_slices import (
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.match_towers import Copies, walk_back
 from unnest.core.wrappers.slice_claims import ClaimStatus
-from unnest.core.wrappers.slice_numbers_by_place import Slice
+from unnest.core.wrappers.stored_slice_numbers import Slice
 from unnest.core.wrappers.tower_search import Candidate, TowerSet
 from unnest.core.wrappers.wrapper_types import (
     Merge,

@@ -2,7 +2,7 @@
 
 A tensor joins towers where what it puts together is one computation, called on parts of the rows of its sources. How
 rows are cut and joined does not matter: end to end, stacked and reshaped, gathered, scattered, stitched. Outputs of the
-same towers that are numbers, losses say, are averaged (`averaged_outputs`).
+same towers that are numbers, losses say, are averaged (`averaged_tower_scalars`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
 from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.averaged_outputs import averages
+from unnest.core.wrappers.averaged_tower_scalars import averages
 from unnest.core.wrappers.batch_trials import (
     Joined,
     RowOrder,

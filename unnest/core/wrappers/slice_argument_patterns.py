@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.core.wrappers.slice_numbers_by_place import (
+from unnest.core.wrappers.stored_slice_numbers import (
     CELLS,
     Numbers,
     SliceFacts,

@@ -32,7 +32,7 @@ from unnest.core.wrappers.slice_argument_patterns import (
     counted,
     shared_out,
 )
-from unnest.core.wrappers.slice_numbers_by_place import (
+from unnest.core.wrappers.stored_slice_numbers import (
     AXES,
     BASE_KEYS,
     CELLS,

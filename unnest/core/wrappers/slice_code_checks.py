@@ -16,7 +16,7 @@ from unnest.core.ops.numbered_elements import MAX_RESULT_ELEMENTS, Array
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_code_rows import code_answer, code_result_rows
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim
-from unnest.core.wrappers.slice_numbers_by_place import Slice, numbers_of
+from unnest.core.wrappers.stored_slice_numbers import Slice, numbers_of
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
     from unnest.core.wrappers.traced_rows import CodeRows

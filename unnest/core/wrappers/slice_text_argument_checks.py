@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles
-from unnest.core.wrappers.slice_numbers_by_place import BASE_KEYS, Slice, last
+from unnest.core.wrappers.stored_slice_numbers import BASE_KEYS, Slice, last
 
 DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|\*))?"
 """What TensorFlow calls a device: "/gpu:0", "GPU:1", "/device:GPU:0", "/job:worker/task:0/cpu:0"."""

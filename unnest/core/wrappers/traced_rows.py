@@ -10,8 +10,8 @@ import numpy as np
 
 from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
+from unnest.core.byte_code.candidate_decodings import every_constant
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.code_readings import every_constant
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.numbered_rows import row_sizes
 from unnest.core.interpreters.trace import (

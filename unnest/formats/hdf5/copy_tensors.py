@@ -22,7 +22,7 @@ from unnest.formats.hdf5 import dataset_address_patch
 from unnest.formats.hdf5.dataset_address_patch import DatasetSpace
 from unnest.formats.hdf5.dataset_node import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.tensor_recipes import blocks_of
+from unnest.formats.tensor_bytes import blocks_of
 
 #: Bytes from which on a tensor is no longer copied by HDF5. Each may take a block of the disk more then.
 LARGE = 1 << 20

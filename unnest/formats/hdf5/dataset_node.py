@@ -1,8 +1,10 @@
-"""A dataset's record, limits of a tree, and names, for both readers of HDF5 (`fast_reader`, `guarded_file`)."""
+"""The record of one HDF5 dataset, and the limits, names and dtypes that both readers share.
+
+The readers are `fast_reader` and `guarded_file`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from unnest.errors import Unreadable
@@ -84,36 +86,3 @@ def short(path: str) -> str:
         if len(path) <= MAX_PATH_SHOWN
         else f"{path[: MAX_PATH_SHOWN // 2]}...{path[-MAX_PATH_SHOWN // 4 :]}"
     )
-
-
-#: What leads from a model to its layers in a path-keyed file; the second in Keras 2.12 to 2.14.
-LAYER_ATTRIBUTES = ("layers", "_layer_checkpoint_dependencies")
-PATHS_OF_WINDOWS = tuple(f"{attribute}\\" for attribute in LAYER_ATTRIBUTES)
-"""Beginnings of the paths of layers as Windows joins them."""
-
-
-def is_path_keyed(
-    has_attribute: Callable[[str], bool],
-    has_link: Callable[[str], bool],
-    links: Callable[[], Iterable[str]],
-) -> bool:
-    """Return True if the root of an HDF5 file has the path-keyed layout, not the older one with lists of names.
-
-    `links` gives the names of what the root holds, among others.
-    """
-    if any(map(has_attribute, ("model_config", "layer_names", "layer_names0"))):
-        return False
-    has_layers = any(map(has_link, LAYER_ATTRIBUTES)) or (
-        has_link("vars") and any(map(is_of_windows, links()))
-    )
-    return has_layers and not has_link("model_weights")
-
-
-def is_of_windows(link: str) -> bool:
-    """Return True if a link at the root of a path-keyed file is a path of Windows, with a backslash for each `/`.
-
-    Keras 2.12 to 2.15 join the names of attributes as the system joins those of files, and HDF5, which knows `/` alone,
-    takes them for one name. (Source: saving_lib.py of Keras 2.13 and 2.15, which call tf.io.gfile.join; a public file
-    of Keras 2.13.1; Keras 3 writes `/` on every system.)
-    """
-    return link.startswith(PATHS_OF_WINDOWS)

@@ -38,13 +38,12 @@ from unnest.formats.hdf5.dataset_node import (
     WALKED_IN_A_STEP,
     DatasetNode,
     encoded,
-    is_of_windows,
-    is_path_keyed,
     require_numbers,
     short,
     text_of,
 )
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
+from unnest.formats.hdf5.path_keyed_layout import is_of_windows, is_path_keyed
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
 #: HDF5 ships, reaches 1032. Anything above is not compressed data.

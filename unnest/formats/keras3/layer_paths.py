@@ -20,7 +20,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.formats.hdf5.dataset_node import LAYER_ATTRIBUTES
+from unnest.formats.hdf5.path_keyed_layout import LAYER_ATTRIBUTES
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = LAYER_ATTRIBUTES

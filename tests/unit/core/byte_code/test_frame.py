@@ -13,7 +13,7 @@ from tests.unit.core.byte_code.loops import SOURCES, compiled
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.byte_code.test_machine import CODE, NEW, run
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.code_readings import readings
+from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.runtime_values import MAX_INSTRUCTIONS, MAX_NESTED, Impossible
 from unnest.core.model import Unknown

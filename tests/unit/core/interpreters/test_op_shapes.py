@@ -10,7 +10,7 @@ from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 X, Y, ROW = Sized((None, 3, 4)), Sized((None, 4, 5)), Sized((None, 4))
 ALL = {"class_name": "__slice__", "config": {"start": None, "stop": None, "step": None}}

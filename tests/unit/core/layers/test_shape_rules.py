@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from unnest.core.layers.catalog import output_shape
-from unnest.core.layers.shape_rules import gives_sequences, integer, integers, stored_shape
 from unnest.core.model import Shape, Unknown
 
 CONV: dict[str, Any] = {
@@ -107,32 +106,3 @@ def test_another_class_is_unknown(name: str) -> None:
 def test_what_it_does_not_tell_is_unknown(name: str, config: dict[str, Any], shape: Shape) -> None:
     with pytest.raises(Unknown):
         output_shape(name, config, shape)
-
-
-def test_reading_json() -> None:
-    assert (integer(3), integers([1, 2], 2), integers(2, 3)) == (3, [1, 2], [2, 2, 2])
-    assert stored_shape([None, 3]) == (None, 3)
-    for wrong in (True, 1.0, "1", None):
-        with pytest.raises(Unknown):
-            integer(wrong)
-    for length, several in ((3, [1, 2]), (None, "12"), (None, 2)):
-        with pytest.raises(Unknown):
-            integers(several, length)
-    for shape in ([], "ab", None, [1.5]):
-        with pytest.raises(Unknown):
-            stored_shape(shape)
-
-
-@pytest.mark.parametrize(
-    ("config", "gives"),
-    [
-        ({"return_sequences": True}, True),
-        ({"return_sequences": False}, False),
-        ({}, False),
-        ({"layer": {"class_name": "LSTM", "config": {"return_sequences": True}}}, True),
-        ({"layer": LSTM, "return_sequences": True}, False),
-    ],
-)
-def test_sequences(config: dict[str, Any], gives: bool) -> None:
-    """A wrapper's are those of the layer that it holds."""
-    assert gives_sequences(config) == gives

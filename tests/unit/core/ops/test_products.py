@@ -9,7 +9,7 @@ from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.keras3_expression_values import constant
 from unnest.core.ops.registry import Kind, argument, kind_of
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 
 @pytest.mark.parametrize("name", ["matmul", "matvec", "tensordot", "einsum"])

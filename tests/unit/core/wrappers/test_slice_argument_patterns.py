@@ -9,7 +9,7 @@ import pytest
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_argument_patterns import bounded, counted, shared_out
-from unnest.core.wrappers.slice_numbers_by_place import SliceFacts
+from unnest.core.wrappers.stored_slice_numbers import SliceFacts
 
 
 def told(

@@ -12,7 +12,7 @@ import pytest
 from tests.unit.core.wrappers.one_layer import called, code_lambda, lane, op_function
 from unnest.core.wrappers import slice_claims
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim, claim
-from unnest.core.wrappers.slice_numbers_by_place import Slice
+from unnest.core.wrappers.stored_slice_numbers import Slice
 
 K: Any = None
 

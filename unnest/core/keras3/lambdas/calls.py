@@ -11,6 +11,13 @@ from typing import Literal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_array_arithmetic
+from unnest.core.ops.keras3_call_translator import (
+    ARRAY_KINDS,
+    Argument,
+    FunctionCall,
+    Key,
+    shape_of,
+)
 from unnest.core.ops.keras3_expression_values import (
     ATOM,
     LAYERS,
@@ -31,7 +38,6 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     of_readable_length,
 )
-from unnest.core.ops.keras3_function_call import ARRAY_KINDS, Argument, FunctionCall, Key, shape_of
 from unnest.core.ops.keras3_nodes import Operand
 from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
 

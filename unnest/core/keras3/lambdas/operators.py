@@ -46,7 +46,7 @@ from unnest.core.ops.keras3_nodes import (
     Part,
 )
 from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR, Kind
-from unnest.core.ops.shape_arithmetic import Sized
+from unnest.core.ops.static_shapes import Sized
 
 ORDER = frozenset({"<", "<=", ">", ">="})
 """Comparisons; equality is not among them: before TensorFlow 2 it was identity."""

@@ -11,7 +11,7 @@ from unnest.core.keras3 import config_values, constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layer_mask_behaviour import drops_mask
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.activation_arguments import (
+from unnest.core.keras3.layers.activations import (
     convert_activation,
     is_layer_entry,
     with_converted_activation,

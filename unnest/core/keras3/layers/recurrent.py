@@ -8,7 +8,7 @@ from dataclasses import replace
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.activation_arguments import (
+from unnest.core.keras3.layers.activations import (
     HARD_SIGMOID_FACTOR,
     convert_activation,
     is_layer_entry,

@@ -8,7 +8,7 @@ from math import prod
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
-from unnest.core.keras3.layers.activation_arguments import with_converted_activation
+from unnest.core.keras3.layers.activations import with_converted_activation
 from unnest.core.keras3.replacements import (
     Choice,
     Expansion,

@@ -15,8 +15,8 @@ import pytest
 
 from tests.conftest import Cli
 from unnest.errors import Refused
-from unnest.files import atomic, os_calls, workspace
-from unnest.files.workspace import Workspace
+from unnest.files import atomic, os_calls, staging_folder
+from unnest.files.staging_folder import StagingFolder
 
 if sys.platform == "win32":
     pytest.skip("no such locks", allow_module_level=True)
@@ -32,16 +32,16 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 
 def left_behind(target: Path, mark: str = "") -> Path:
-    """Remains of a killed run: a workspace without a lock."""
-    folder = Path(workspace.workspace_path(str(target), mark))
+    """Remains of a killed run: a staging folder without a lock."""
+    folder = Path(staging_folder.staging_path(str(target), mark))
     (folder / "new").mkdir(parents=True)
     (folder / "new" / target.name).write_bytes(b"half")
     (folder / "lock").write_bytes(b"")
     return folder
 
 
-def filled(work: Workspace, names: tuple[str, ...] = PARTS, what: str = "new") -> None:
-    """Parts in the workspace."""
+def filled(work: StagingFolder, names: tuple[str, ...] = PARTS, what: str = "new") -> None:
+    """Parts in the staging folder."""
     for name in names:
         Path(work.part(name)).write_bytes(f"{what} {name}".encode())
 
@@ -58,10 +58,10 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
 
 
 class TestLock:
-    """The lock of a workspace: one run at a time owns it."""
+    """The lock of a staging folder: one run at a time owns it."""
 
     def test_the_name_says_what_it_is(self, tmp_path: Path) -> None:
-        with Workspace(str(tmp_path / "out.h5")) as work:
+        with StagingFolder(str(tmp_path / "out.h5")) as work:
             assert os.path.basename(work.path) == ".out.h5.unnest-tmp"
             assert os.listdir(tmp_path) == [".out.h5.unnest-tmp"]
         assert os.listdir(tmp_path) == []
@@ -69,39 +69,39 @@ class TestLock:
     @pytest.mark.parametrize("mark", ["", "1", "7"])
     def test_what_a_killed_run_left_goes(self, tmp_path: Path, mark: str) -> None:
         left = left_behind(tmp_path / "out.h5", mark)
-        with Workspace(str(tmp_path / "out.h5")) as work:
+        with StagingFolder(str(tmp_path / "out.h5")) as work:
             assert not left.exists() or str(left) == work.path
         assert os.listdir(tmp_path) == []
 
     def test_what_a_living_run_has_stays(self, tmp_path: Path) -> None:
         target = str(tmp_path / "out.h5")
-        with Workspace(target) as first, Workspace(target) as second:
+        with StagingFolder(target) as first, StagingFolder(target) as second:
             assert first.path != second.path
             assert os.path.isdir(first.path)
-            assert workspace.leftovers(target) == ()  # they are in use, not left
+            assert staging_folder.leftovers(target) == ()  # they are in use, not left
         assert os.listdir(tmp_path) == []
 
     def test_alone(self, tmp_path: Path) -> None:
         target = str(tmp_path / "m.h5")
         with (
-            Workspace(target),
+            StagingFolder(target),
             pytest.raises(Refused, match="another run of unnest") as refused,
-            Workspace(target, alone=True),
+            StagingFolder(target, alone=True),
         ):
             pass
         assert refused.value.code == "busy"
-        with Workspace(target, alone=True):
+        with StagingFolder(target, alone=True):
             pass
 
     def test_a_killed_process_lets_go(self, tmp_path: Path) -> None:
         code = (
-            "import os, signal, sys; from unnest.files.workspace import Workspace\n"
-            "with Workspace(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)"
+            "import os, signal, sys; from unnest.files.staging_folder import StagingFolder\n"
+            "with StagingFolder(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)"
         )
         target = str(tmp_path / "out.h5")
         assert subprocess.run([sys.executable, "-c", code, target], check=False).returncode == -9
         assert os.listdir(tmp_path) == [".out.h5.unnest-tmp"]
-        with Workspace(target, alone=True):
+        with StagingFolder(target, alone=True):
             pass
         assert os.listdir(tmp_path) == []
 
@@ -116,7 +116,7 @@ class TestLock:
 
         monkeypatch.setattr(fcntl, "flock", no_locks)
         assert atomic.publish(str(target), _fill, _check) == "written"
-        assert workspace.leftovers(str(target)) == (str(left),)
+        assert staging_folder.leftovers(str(target)) == (str(left),)
         assert (left / "new" / "out.h5").read_bytes() == b"half"
 
     def test_links_are_not_followed(self, tmp_path: Path) -> None:
@@ -124,25 +124,25 @@ class TestLock:
         (other / "new").mkdir(parents=True)
         (other / "new" / "photo").write_bytes(b"photo")
         target = tmp_path / "out.h5"
-        Path(workspace.workspace_path(str(target))).symlink_to(other)
+        Path(staging_folder.staging_path(str(target))).symlink_to(other)
         assert atomic.publish(str(target), _fill, _check) == "written"
         assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == [
             "new",
             "new/photo",
         ]
-        assert len(workspace.leftovers(str(target))) == 1
+        assert len(staging_folder.leftovers(str(target))) == 1
 
     def test_a_folder_with_somebody_s_files_is_left_as_it_is(self, tmp_path: Path) -> None:
         target = tmp_path / "out.h5"
-        theirs = Path(workspace.workspace_path(str(target)))
+        theirs = Path(staging_folder.staging_path(str(target)))
         theirs.mkdir()
         (theirs / "photo").write_bytes(b"photo")
         assert atomic.publish(str(target), _fill, _check) == "written"
-        assert workspace.leftovers(str(target)) == (str(theirs),)
+        assert staging_folder.leftovers(str(target)) == (str(theirs),)
         assert [p.name for p in theirs.iterdir()] == ["photo"]
 
     def test_the_report_names_it(self, bad: Path, cli: Cli) -> None:
-        Path(workspace.workspace_path(str(bad.with_name("m.unnested.h5")))).write_bytes(
+        Path(staging_folder.staging_path(str(bad.with_name("m.unnested.h5")))).write_bytes(
             b"no folder"
         )
         done = cli("fix", "m.h5", "--json")
@@ -154,13 +154,13 @@ class TestLock:
     def test_long_names_have_folders_of_their_own(self, tmp_path: Path, length: int) -> None:
         one, two = ("x" * (length - 1) + end for end in "12")
         with (
-            Workspace(str(tmp_path / one)) as first,
-            Workspace(str(tmp_path / two), alone=True) as second,
+            StagingFolder(str(tmp_path / one)) as first,
+            StagingFolder(str(tmp_path / two), alone=True) as second,
         ):
             assert first.path != second.path
 
     def test_nobody_else_looks_in(self, tmp_path: Path) -> None:
-        with Workspace(str(tmp_path / "out.h5")) as work:
+        with StagingFolder(str(tmp_path / "out.h5")) as work:
             assert stat.S_IMODE(os.stat(work.path).st_mode) == 0o700
 
 
@@ -177,7 +177,7 @@ class TestParts:
 
     @pytest.mark.usefixtures("calls")
     def test_new(self, tmp_path: Path) -> None:
-        with Workspace(str(tmp_path / "out")) as work:
+        with StagingFolder(str(tmp_path / "out")) as work:
             filled(work)
             work.move(PARTS, replace=False)
         assert listing(tmp_path) == parts("new")
@@ -186,7 +186,7 @@ class TestParts:
     def test_replaced(self, tmp_path: Path) -> None:
         old = ("out.data-00000-of-00001", "out.index")
         write(tmp_path, parts("old", old))
-        with Workspace(str(tmp_path / "out")) as work:
+        with StagingFolder(str(tmp_path / "out")) as work:
             filled(work)
             work.move(PARTS, replace=True, stale=old[:1])
         assert listing(tmp_path) == parts("new")
@@ -195,7 +195,7 @@ class TestParts:
     @pytest.mark.parametrize("taken", PARTS)
     def test_one_is_there(self, tmp_path: Path, taken: str) -> None:
         (tmp_path / taken).write_bytes(b"precious")
-        with Workspace(str(tmp_path / "out")) as work:
+        with StagingFolder(str(tmp_path / "out")) as work:
             filled(work)
             with pytest.raises(FileExistsError):
                 work.move(PARTS, replace=False)
@@ -207,7 +207,7 @@ class TestParts:
     def test_a_step_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
         """The old ones come back."""
         write(tmp_path, parts("old"))
-        with Workspace(str(tmp_path / "out")) as work:
+        with StagingFolder(str(tmp_path / "out")) as work:
             filled(work)
             monkeypatch.setattr(os_calls, "rename_new", _failing_once(os_calls.rename_new, step))
             with pytest.raises(OSError, match="Input/output"):
@@ -224,7 +224,7 @@ class TestParts:
         if old:
             write(tmp_path, parts("old"))
         _kill_at(step, tmp_path, monkeypatch)
-        workspace.sweep(str(tmp_path / "out"))
+        staging_folder.sweep(str(tmp_path / "out"))
         assert listing(tmp_path) == parts("new")
         assert sorted(os.listdir(tmp_path)) == sorted(PARTS)
 
@@ -238,9 +238,9 @@ class TestParts:
         for name in PARTS:
             (tmp_path / name).unlink(missing_ok=True)
         write(tmp_path, parts("newer and longer"))
-        workspace.sweep(str(tmp_path / "out"))
+        staging_folder.sweep(str(tmp_path / "out"))
         assert listing(tmp_path) == parts("newer and longer")
-        assert len(workspace.leftovers(str(tmp_path / "out"))) == 1
+        assert len(staging_folder.leftovers(str(tmp_path / "out"))) == 1
 
     @pytest.mark.parametrize(
         "journal", [b"", b"{", b"[]", b'{"new": [["../x", [1, 2, 3]]], "old": []}', b"\xff"]
@@ -250,7 +250,7 @@ class TestParts:
         left = left_behind(target)
         (left / "journal").write_bytes(journal)
         (tmp_path / "x").write_bytes(b"precious")
-        with Workspace(str(target)) as work:
+        with StagingFolder(str(target)) as work:
             assert os.path.isdir(work.path)
         assert (tmp_path / "x").read_bytes() == b"precious"
 
@@ -261,7 +261,7 @@ class TestParts:
         status = (left / "x").stat()
         new = [["../x", [status.st_ino, status.st_size, status.st_mtime_ns]]]
         (left / "journal").write_text(json.dumps({"new": new, "old": []}))
-        workspace.sweep(str(tmp_path / "in" / "out"))
+        staging_folder.sweep(str(tmp_path / "in" / "out"))
         assert os.listdir(tmp_path) == ["in"]
 
 
@@ -277,9 +277,9 @@ def _kill_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             rename(source, target)
 
         patched.setattr(os_calls, "rename_new", dying)
-        patched.setattr(workspace, "_remove", lambda _: None)
+        patched.setattr(staging_folder, "_remove", lambda _: None)
         try:
-            with Workspace(str(folder / "out")) as work:
+            with StagingFolder(str(folder / "out")) as work:
                 filled(work)
                 work.move(PARTS, replace=True)
                 raise _Killed  # noqa: TRY301 - after the last
@@ -311,7 +311,7 @@ class TestFolder:
             monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "old").write_bytes(b"old")
-        with Workspace(str(tmp_path / "out")) as work:
+        with StagingFolder(str(tmp_path / "out")) as work:
             os.mkdir(work.new_path)
             work.move(["out"], replace=True)
             assert os.listdir(tmp_path / "out") == []
@@ -325,7 +325,7 @@ class TestFolder:
     def test_kinds_are_not_mixed(self, tmp_path: Path, there: str) -> None:
         place = tmp_path / "out"
         place.write_bytes(b"x") if there == "file" else place.mkdir()
-        with Workspace(str(place)) as work:
+        with StagingFolder(str(place)) as work:
             Path(work.new_path).mkdir() if there == "file" else Path(work.new_path).write_bytes(
                 b"y"
             )

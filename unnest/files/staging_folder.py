@@ -36,10 +36,10 @@ except ImportError:  # Windows, which has no such locks
     fcntl = None  # type: ignore[assignment] # to mypy it is a module everywhere
 
 #: How the folders' names end: nothing in them is ever read as a model. Runs side by side have numbers.
-WORKSPACE_NAME = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
+STAGING_NAME = re.compile(r"\.unnest(-[0-9a-f]+)?-tmp$")
 
 #: So many runs may write the same output at once under names that the next run finds.
-MOST_WORKSPACES = 8
+MOST_STAGING_FOLDERS = 8
 
 #: Bytes that are put by while an output is made, and let go of before its folder is removed: to list a folder takes
 #: 32 KiB, and where memory ran out a buffer is missing.
@@ -51,10 +51,10 @@ LONGEST_FILE_NAME = 255
 LOCK, JOURNAL, NEW, OLD = "lock", "journal", "new", "old"
 
 #: Which file it is: inode, size, time of the last change in nanoseconds. Of a folder, the inode alone.
-WorkspaceIdentity = tuple[int, int, int]
+FileIdentity = tuple[int, int, int]
 
 
-class Workspace:
+class StagingFolder:
     """The folder in which `target` is made, for as long as the block lasts.
 
     `alone`: another run that works on the same target is a reason to refuse. Raises OSError, and Refused `busy`.
@@ -72,7 +72,7 @@ class Workspace:
         self._reserve: bytearray | None = bytearray(RESERVE)
 
     def __enter__(self) -> Self:
-        for path in _workspace_names(self.target):
+        for path in _staging_paths(self.target):
             if (
                 os.path.lexists(path)
                 and not _sweep_one(path, self.folder)
@@ -83,8 +83,8 @@ class Workspace:
                     "busy",
                     f"{self.target}: another run of unnest is writing it; wait for that to end",
                 )
-        if not any(self._make(path) for path in _workspace_names(self.target)):
-            self._make(workspace_path(self.target, os.urandom(6).hex()))
+        if not any(self._make(path) for path in _staging_paths(self.target)):
+            self._make(staging_path(self.target, os.urandom(6).hex()))
         return self
 
     def __exit__(
@@ -223,8 +223,8 @@ class Workspace:
         return True
 
 
-def workspace_path(target: str, number: str = "") -> str:
-    """Return the path of the workspace for a target, beside it."""
+def staging_path(target: str, number: str = "") -> str:
+    """Return the path of the staging folder for a target, beside it."""
     folder, name = os.path.split(target)
     suffix = f".unnest{'-' + number if number else ''}-tmp"
     encoded = os.fsencode(name)
@@ -239,13 +239,13 @@ def workspace_path(target: str, number: str = "") -> str:
 def leftovers(target: str) -> tuple[str, ...]:
     """Return folders of killed runs on this target that cannot be removed: no locks here, or another user's."""
     target = target.rstrip("/\\") or target
-    return tuple(p for p in _workspace_names(target) if os.path.lexists(p) and not _is_busy(p))
+    return tuple(p for p in _staging_paths(target) if os.path.lexists(p) and not _is_busy(p))
 
 
 def sweep(target: str) -> None:
     """Complete and remove what killed runs on this target left."""
     target = target.rstrip("/\\") or target
-    for path in _workspace_names(target):
+    for path in _staging_paths(target):
         if os.path.lexists(path):
             _sweep_one(path, os.path.dirname(target))
 
@@ -255,14 +255,14 @@ def sweep_folder(folder: str, names: re.Pattern[str]) -> None:
     if not os.path.isdir(folder):
         return
     for entry in os.listdir(folder):
-        mark = WORKSPACE_NAME.search(entry)
+        mark = STAGING_NAME.search(entry)
         if mark and names.fullmatch(entry[1 : mark.start()]):
             _sweep_one(os.path.join(folder, entry), folder)
 
 
-def _workspace_names(target: str) -> Iterator[str]:
-    for number in range(MOST_WORKSPACES):
-        yield workspace_path(target, str(number) if number else "")
+def _staging_paths(target: str) -> Iterator[str]:
+    for number in range(MOST_STAGING_FOLDERS):
+        yield staging_path(target, str(number) if number else "")
 
 
 def _is_ours(path: str) -> bool:
@@ -393,7 +393,7 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _identity(path: str) -> WorkspaceIdentity:
+def _identity(path: str) -> FileIdentity:
     status = os.lstat(path)
     return (
         (status.st_ino, 0, 0)

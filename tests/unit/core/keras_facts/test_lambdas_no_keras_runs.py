@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.frontends.code_of import stored
-from unnest.core.keras_facts.unloadable_lambdas import failing_lambda
+from unnest.core.keras_facts.lambdas_no_keras_runs import failing_lambda
 from unnest.core.model import Json, Stored
 
 

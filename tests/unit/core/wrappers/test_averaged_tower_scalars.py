@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.property.opgraphs import MEANS, Writer, cut, loss
-from unnest.core.wrappers.averaged_outputs import averages
+from unnest.core.wrappers.averaged_tower_scalars import averages
 from unnest.core.wrappers.serving_op_graph import GraphView, Place
 from unnest.core.wrappers.serving_tensor_graph import ServingTensors
 

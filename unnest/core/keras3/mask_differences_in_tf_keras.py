@@ -22,8 +22,8 @@ from unnest.core.keras3.layer_mask_behaviour import (
 from unnest.core.keras3.masked_steps import gave_initial_state
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
-from unnest.core.layers.shape_rules import gives_sequences, settings
 from unnest.core.model import CallId, JsonObject, Stored
 
 #: tf_keras treats masks as Keras 2.15 does.

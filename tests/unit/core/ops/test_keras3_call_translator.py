@@ -9,6 +9,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.calls import Keras3Call
 from unnest.core.model import Unknown
+from unnest.core.ops.keras3_call_translator import shape_of
 from unnest.core.ops.keras3_expression_values import (
     Libraries,
     LibraryName,
@@ -16,7 +17,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_function_call import shape_of
 from unnest.core.ops.keras3_nodes import OpNode
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.wrappers.one_layer import called, code_lambda, lane
-from unnest.core.wrappers import slice_numbers_by_place
-from unnest.core.wrappers.slice_numbers_by_place import last, numbers_of, slice_facts
+from unnest.core.wrappers import stored_slice_numbers
+from unnest.core.wrappers.stored_slice_numbers import last, numbers_of, slice_facts
 
 
 def part(x: Any, i: int, parts: int = 2) -> Any:
@@ -59,16 +59,14 @@ def test_a_number_is_called_as_the_code_calls_it() -> None:
     """A default by its parameter, as long as all slices agree; the last key has the rest."""
     slices = lane(*(code_lambda(part, i=i) for i in (1, 2)))
     known = slice_facts(slices, rows=None)
-    assert [
-        slice_numbers_by_place.called(place, known) for place in numbers_of(*slices[0][:2])
-    ] == [
+    assert [stored_slice_numbers.called(place, known) for place in numbers_of(*slices[0][:2])] == [
         "parts",
         "i",
     ]
     other = slice_facts(lane(code_lambda(part), code_lambda(lambda x, i, n=2: x[i:n])), rows=None)
-    assert slice_numbers_by_place.called(("function", 1, 0), other) == "function"
-    assert slice_numbers_by_place.called(("function", 1, 0, 3), known) == "function"
-    assert slice_numbers_by_place.called(("function", 1, 7), known) == "function"
+    assert stored_slice_numbers.called(("function", 1, 0), other) == "function"
+    assert stored_slice_numbers.called(("function", 1, 0, 3), known) == "function"
+    assert stored_slice_numbers.called(("function", 1, 7), known) == "function"
 
 
 def test_a_place_is_called_by_its_last_key() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.mask_cases import DENSE, EMBEDDING, FLATTEN, MASKING, ONE_WAY
-from unnest.core.keras3.masks_in_tf_keras import masked_otherwise
+from unnest.core.keras3.mask_differences_in_tf_keras import masked_otherwise
 from unnest.core.model import Stored
 
 SOFTMAX: dict[str, Any] = {"class_name": "Softmax", "config": {"name": "s"}}

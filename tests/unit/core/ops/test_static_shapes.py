@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unnest.core.model import Shape, Unknown
-from unnest.core.ops.shape_arithmetic import (
+from unnest.core.ops.static_shapes import (
     Sized,
     axes_of,
     axis_of,

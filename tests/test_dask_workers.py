@@ -18,11 +18,11 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.batch.cluster import map_in_order
+from unnest.batch.dask_workers import map_in_order
 from unnest.batch.fixing import FixWork, fix_all
 from unnest.batch.task_runner import Engine
 from unnest.batch.walk import Task
-from unnest.files.workspace import Workspace
+from unnest.files.staging_folder import StagingFolder
 from unnest.options import FixOptions, PhaseMeter
 from unnest.report.result import Result
 
@@ -111,7 +111,7 @@ class Dying(FixWork):
         died = Path(task.path + ".died")
         if task.path.endswith("b.h5") and not died.exists():
             died.touch()
-            with Workspace(task.path.replace("b.h5", "b.unnested.h5")) as work:
+            with StagingFolder(task.path.replace("b.h5", "b.unnested.h5")) as work:
                 Path(work.new_path).write_bytes(b"half")
                 os.kill(os.getpid(), signal.SIGKILL)
         return super(Dying, self).entry(task, meter)  # noqa: UP008 - slots make the class anew

@@ -9,14 +9,14 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.budget import Answers, Budget, limited
-from unnest.core.byte_code import code_objects, code_readings
-from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.code_readings import (
+from unnest.core.byte_code import candidate_decodings, code_objects
+from unnest.core.byte_code.candidate_decodings import (
     every_constant,
     names_used,
     readings,
     writers,
 )
+from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import PYTHONS
 
 CODE = CodeObject(
@@ -78,7 +78,7 @@ def test_code_is_read_once_for_all_files_unless_it_is_long(
     text = compiled.functions()["3.11"]["lambda x: x[:, 1:]"][0]
     read, times_read = code_objects.read, itertools.count(1)
     monkeypatch.setattr(code_objects, "read", lambda text: next(times_read) and read(text))
-    monkeypatch.setattr(code_readings, "MAX_CODE_KEPT", most)
+    monkeypatch.setattr(candidate_decodings, "MAX_CODE_KEPT", most)
     answers = Answers()
     for path in ("a.h5", "b.h5"):
         with limited(Budget(path, 10_000, 1 << 20, answers=answers)):

@@ -1,0 +1,52 @@
+"""Read values of a layer's config, by the type that they must have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.model import Json, JsonObject, Shape, Unknown
+
+
+def gives_sequences(config: JsonObject) -> bool:
+    """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
+    inner = config.get("layer")
+    return bool((settings(inner) if isinstance(inner, Mapping) else config).get("return_sequences"))
+
+
+def policy_name(dtype: Json) -> Json:
+    """Return the name of a dtype, or of the policy stored in its place; None without one."""
+    config = dtype.get("config") if isinstance(dtype, Mapping) else None
+    return config.get("name") if isinstance(config, Mapping) else dtype
+
+
+def settings(entry: JsonObject) -> JsonObject:
+    """Return a layer's config; {} if it is not an object."""
+    config = entry.get("config")
+    return config if isinstance(config, Mapping) else {}
+
+
+def integer(value: Json) -> int:
+    """Return a whole number. Raises Unknown for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Unknown("a whole number in a config")
+    return value
+
+
+def integers(value: Json, count: int | None = None) -> list[int]:
+    """Return the integers of a list, or one integer `count` times (old files store `size` so). Raises Unknown."""
+    if isinstance(value, int) and count is not None:
+        return [integer(value)] * count
+    if (
+        not isinstance(value, Sequence)
+        or isinstance(value, str)
+        or (count is not None and len(value) != count)
+    ):
+        raise Unknown("a list of whole numbers in a config")
+    return [integer(part) for part in value]
+
+
+def stored_shape(value: Json) -> Shape:
+    """Return a shape from JSON. Raises Unknown for anything else."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        raise Unknown("a shape in a config")
+    return tuple(None if size is None else integer(size) for size in value)
