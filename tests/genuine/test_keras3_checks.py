@@ -165,3 +165,10 @@ def test_a_list_of_one_tensor_loads_nowhere_and_is_converted(stack: str, tmp_pat
     )
     result = converted(name, tmp_path)
     assert (result.action, result.loads_in) == ("converted", ("Keras 3",))
+
+
+def test_a_resized_image_has_a_known_size(tmp_path: Path) -> None:
+    """So what is resized behind it, in DeepLab and PSPNet, needs no code."""
+    result = converted("k209-resized", tmp_path)
+    assert (result.action, result.error) == ("converted", None)
+    assert "lambda-kept" not in {finding.code for finding in result.findings}

@@ -18,6 +18,7 @@ from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ELEMENT, Array
+from unnest.core.ops.registry import SLICES, kind_of
 
 MAX_CALLS = 2000
 """Operations that one tensor may take; real ones take a few per tower."""
@@ -59,6 +60,8 @@ class Values:
             try:
                 self._apply(here.call, op_call)
             except DataDependent:
+                if kind_of(op_call) in SLICES:
+                    raise  # contents decide which rows are taken, though not how many
                 self._tensors[here] = self._changed(here)
             if here not in self._tensors:
                 raise Unknown("the output of a call")

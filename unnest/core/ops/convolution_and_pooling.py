@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unnest.core.model import Json, Unknown
-from unnest.core.ops.registry import Kind, define, define_all, keras3
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.registry import Kind, define, define_all, keras3, shape_rule
+from unnest.core.ops.static_shapes import CHANNELS_LAST, image_sizes, whole
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -14,13 +16,13 @@ if TYPE_CHECKING:
 define_all(
     "conv conv1d conv2d conv3d conv_transpose depthwise_conv depthwise_conv2d depthwise_conv2d_native separable_conv "
     "separable_conv2d max_pool max_pool1d max_pool3d avg_pool avg_pool1d avg_pool3d average_pool "
-    "pool pool2d pool3d resize resize_images resize_volumes temporal_padding spatial_2d_padding spatial_3d_padding "
+    "pool pool2d pool3d resize_volumes temporal_padding spatial_2d_padding spatial_3d_padding "
     "dot_product_attention",
     "*x",
     Kind.WINDOW,
 )
 define_all(
-    "batch_normalization fused_batch_norm fused_batch_norm_v2 fused_batch_norm_v3 rgb_to_grayscale rgb_to_hsv "
+    "batch_normalization fused_batch_norm fused_batch_norm_v2 fused_batch_norm_v3 rgb_to_hsv "
     "hsv_to_rgb",
     "*x",
     Kind.ROWWISE,
@@ -34,6 +36,37 @@ define("avg_pool2d", POOLED, Kind.WINDOW, nodes={"AvgPool": POOL_NODE})
 BLOCKS, BLOCK_NODE = "x block_size data_format", "x @block_size @data_format"
 define("depth_to_space", BLOCKS, Kind.WINDOW, nodes={"DepthToSpace": BLOCK_NODE})
 define("space_to_depth", BLOCKS, Kind.WINDOW, nodes={"SpaceToDepth": BLOCK_NODE})
+
+
+@shape_rule("depth_to_space")
+def depth_to_space_shape(x: Value, block_size: Value, data_format: Value = CHANNELS_LAST) -> Shape:
+    """Shape of images (batch, height, width, channels) whose channels became blocks of pixels. Raises Unknown."""
+    batch, height, width, channels = image_sizes(x, data_format)
+    block = whole(block_size)
+    if channels is not None and channels % block**2:
+        raise Unknown("channels that fill no blocks")
+    return (
+        batch,
+        None if height is None else height * block,
+        None if width is None else width * block,
+        None if channels is None else channels // block**2,
+    )
+
+
+@shape_rule("space_to_depth")
+def space_to_depth_shape(x: Value, block_size: Value, data_format: Value = CHANNELS_LAST) -> Shape:
+    """Shape of images (batch, height, width, channels) whose blocks of pixels became channels. Raises Unknown."""
+    batch, height, width, channels = image_sizes(x, data_format)
+    block = whole(block_size)
+    if any(size is not None and size % block for size in (height, width)):
+        raise Unknown("pixels that fill no blocks")
+    return (
+        batch,
+        None if height is None else height // block,
+        None if width is None else width // block,
+        None if channels is None else channels * block**2,
+    )
+
 
 define(
     "local_response_normalization",

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from unnest.core.model import Json, Unknown
-from unnest.core.ops.registry import Kind, define, keras3
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.registry import Kind, define, keras3, shape_rule
+from unnest.core.ops.static_shapes import CHANNELS_LAST, IMAGE_RANK, image_sizes, wholes
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
 
-PAIR, IMAGE_RANK = 2, 4
+PAIR = 2
 SIDES = ("height", "width")
+
+define(
+    "resize",
+    "x|images|image size method|interpolation preserve_aspect_ratio|crop_to_aspect_ratio|pad_to_aspect_ratio "
+    "antialias data_format fill_mode fill_value",
+    Kind.WINDOW,
+)
+define("resize_images", "x|images size method align_corners preserve_aspect_ratio", Kind.WINDOW)
 
 RESIZED = "x|images size align_corners half_pixel_centers"
 RESIZE_NODE = "x size @align_corners @half_pixel_centers"
@@ -23,7 +32,34 @@ define("resize_bilinear", RESIZED, Kind.WINDOW, nodes={"ResizeBilinear": RESIZE_
 define(
     "resize_nearest_neighbor", RESIZED, Kind.WINDOW, nodes={"ResizeNearestNeighbor": RESIZE_NODE}
 )
+define("rgb_to_grayscale", "x|images|image data_format", Kind.ROWWISE)
 define("adjust_contrast adjust_contrast_v2", "x|images contrast_factor", Kind.WINDOW)
+
+
+@shape_rule("resize")
+@shape_rule("resize_images")
+@shape_rule("resize_bilinear")
+@shape_rule("resize_nearest_neighbor")
+def resize_shape(
+    x: Value,
+    size: Value,
+    preserve_aspect_ratio: Value = None,
+    data_format: Value = CHANNELS_LAST,
+    **sampling: Value,
+) -> Shape:
+    """Shape of images (batch, height, width, channels) resized to a constant size. Raises Unknown."""
+    del sampling
+    batch, _, _, channels = image_sizes(x, data_format)
+    sizes = wholes(size)
+    if preserve_aspect_ratio or len(sizes) != PAIR:
+        raise Unknown("the size of a resized image")
+    return (batch, *sizes, channels)
+
+
+@shape_rule("rgb_to_grayscale")
+def grayscale_shape(x: Value, data_format: Value = CHANNELS_LAST) -> Shape:
+    """Shape of images (batch, height, width, channels) with one channel. Raises Unknown."""
+    return (*image_sizes(x, data_format)[:-1], 1)
 
 
 @keras3(
@@ -115,14 +151,14 @@ def _between(
         step = call.calculate(
             "Multiply", call.calculate("Subtract", second, first), call.constant_array(weights)
         )
-        x = replace(call.calculate("Add", first, step), shape=_with_size(x, axis, after))
+        x = call.calculate("Add", first, step)
     return x
 
 
 def _nearest(call: FunctionCall, x: SymbolicTensor, sizes: list[int]) -> SymbolicTensor:
     for axis, (before, after) in enumerate(zip(_height_and_width(x), sizes, strict=True), 1):
         places = [min(int(source), before - 1) for source in _sources(before, after)]
-        x = replace(_at(call, x, places, axis), shape=_with_size(x, axis, after))
+        x = _at(call, x, places, axis)
     return x
 
 
@@ -134,11 +170,6 @@ def _sources(before: int, after: int, *, is_aligned: bool = False) -> list[float
 
 def _of_32_bits(value: float) -> float:
     return float(struct.unpack("f", struct.pack("f", value))[0])
-
-
-def _with_size(x: SymbolicTensor, axis: int, size: int) -> tuple[int | None, ...]:
-    assert x.shape is not None
-    return (*x.shape[:axis], size, *x.shape[axis + 1 :])
 
 
 def _at(call: FunctionCall, x: SymbolicTensor, places: list[int], axis: int) -> SymbolicTensor:

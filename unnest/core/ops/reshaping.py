@@ -20,7 +20,15 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, Theano, keras3, operation, shape_rule
-from unnest.core.ops.static_shapes import axes_of, axis_of, shape_of, whole, wholes, without_axes
+from unnest.core.ops.static_shapes import (
+    axes_of,
+    axis_of,
+    broadcast,
+    shape_of,
+    whole,
+    wholes,
+    without_axes,
+)
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -427,3 +435,12 @@ def broadcast_to(x: Value, shape: Value) -> Array:
     array, sizes = np.asarray(x), whole_numbers(shape)
     check_size(prod(sizes))
     return np.broadcast_to(array, sizes)
+
+
+@shape_rule("broadcast_to")
+def broadcast_to_shape(x: Value, shape: Value) -> Shape:
+    """Shape that a broadcast names. Raises Unknown where the tensor does not fit it."""
+    before, sizes = shape_of(x), tuple(wholes(shape))
+    if broadcast([before, sizes]) != sizes:
+        raise Unknown("a shape to which the tensor is not broadcast")
+    return sizes

@@ -18,7 +18,7 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
 )
 from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
-from unnest.core.ops.static_shapes import shape_of, whole
+from unnest.core.ops.static_shapes import axis_of, shape_of, whole
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -244,6 +244,16 @@ def gather(x: Array, indices: Value, axis: Value = 0, batch_dims: Value = 0) -> 
     return np.take(x, where, axis)
 
 
+@shape_rule("gather")
+def gather_shape(x: Value, indices: Value, axis: Value = None, batch_dims: Value = None) -> Shape:
+    """Shape with the axes of the indices in the place of one axis, by default the first. Raises Unknown."""
+    if batch_dims is not None and whole(batch_dims):
+        raise Unknown("indices that differ from row to row")
+    shape = shape_of(x)
+    place = 0 if axis is None else axis_of(axis, len(shape))
+    return (*shape[:place], *shape_of(indices), *shape[place + 1 :])
+
+
 @keras3("K.gather", "x|reference indices")
 def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
     """Return the node that takes rows along the first axis."""
@@ -281,6 +291,12 @@ def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
 def take(x: Array, indices: Value, axis: Value = 0) -> Array:
     """Take entries along one axis, without batch dimensions."""
     return gather(x, indices, axis)
+
+
+@shape_rule("take")
+def take_shape(x: Value, indices: Value, axis: Value = 0) -> Shape:
+    """Shape with the axes of the indices in the place of one axis. Raises Unknown without one: all numbers in a row."""
+    return gather_shape(x, indices, whole(axis))
 
 
 @operation("gather_nd", "x indices|ids batch_dims", Kind.SLICE)

@@ -126,3 +126,15 @@ def concatenated_shape(shapes: Sequence[Shape], axis: int) -> Shape:
     length = None if None in sizes else sum(size for size in sizes if size is not None)
     rest = stacked([without_axes(shape, [axis]) for shape in shapes])
     return (*rest[:axis], length, *rest[axis:])
+
+
+CHANNELS_LAST = "channels_last"
+IMAGE_RANK = 4
+
+
+def image_sizes(value: Value, data_format: Value) -> Shape:
+    """Return the shape of images, (batch, height, width, channels). Raises Unknown for another order of axes."""
+    shape = shape_of(value)
+    if len(shape) != IMAGE_RANK or data_format not in (CHANNELS_LAST, "NHWC"):
+        raise Unknown("images of another shape than (batch, height, width, channels)")
+    return shape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Json, Unknown
+from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.numbered_elements import (
     Array,
@@ -16,8 +16,9 @@ from unnest.core.ops.numbered_elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, Theano, define, keras3, operation
+from unnest.core.ops.registry import Kind, Theano, define, keras3, operation, shape_rule
 from unnest.core.ops.shape_and_dtype import cast
+from unnest.core.ops.static_shapes import axis_of, shape_of, whole
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -34,10 +35,19 @@ FLOAT = "float32"
 
 define(
     "one_hot",
-    "x|indices depth on_value off_value axis dtype",
+    "x|indices depth|num_classes on_value off_value axis dtype",
     Kind.ROWWISE,
     nodes={"OneHot": "x depth on_value off_value @axis"},
 )
+
+
+@shape_rule("one_hot")
+def one_hot_shape(x: Value, depth: Value, axis: Value = None, **numbers: Value) -> Shape:
+    """Shape with a new axis of `depth` entries, by default the last. Raises Unknown."""
+    del numbers
+    shape = shape_of(x)
+    place = len(shape) if axis is None else axis_of(axis, len(shape) + 1)
+    return (*shape[:place], whole(depth), *shape[place:])
 
 
 @keras3("K.one_hot", "x|indices num_classes", theano=Theano.USUALLY)

@@ -13,6 +13,7 @@ from unnest.core.ops.call import OpCall
 from unnest.core.ops.static_shapes import Sized
 
 X, Y, ROW = Sized((None, 3, 4)), Sized((None, 4, 5)), Sized((None, 4))
+IMAGE, LAST = Sized((None, None, 8, 4)), "channels_last"
 ALL = {"class_name": "__slice__", "config": {"start": None, "stop": None, "step": None}}
 REST = {"class_name": "__ellipsis__", "config": {}}
 
@@ -59,6 +60,17 @@ def _has_tensors(arg: Any) -> bool:
         ("Tile", {"repeats": [1, 2, 1]}, [X], (None, 6, 4)),
         ("Repeat", {"repeats": 2, "axis": 1}, [X], (None, 6, 4)),
         ("Pad", {"pad_width": [[0, 0], [1, 2], [0, 0]]}, [X], (None, 6, 4)),
+        ("Take", {"axis": 1}, [X, {"class_name": "__numpy__", "config": {"value": [0, 2, 2, 1]}}], (None, 4, 4)),
+        ("Take", {"axis": -1}, [X, 0], (None, 3)),
+        ("Take", {"axis": 1}, [X, Sized((None, 5))], (None, None, 5, 4)),
+        ("Resize", {"size": [5, 6], "interpolation": "nearest", "antialias": False, "data_format": LAST,
+                    "crop_to_aspect_ratio": False, "fill_mode": "constant", "fill_value": 0.0},
+         [IMAGE], (None, 5, 6, 4)),
+        ("RGBToGrayscale", {"data_format": LAST}, [IMAGE], (None, None, 8, 1)),
+        ("DepthToSpace", {"block_size": 2, "data_format": LAST}, [IMAGE], (None, None, 16, 1)),
+        ("SpaceToDepth", {"block_size": 2, "data_format": LAST}, [IMAGE], (None, None, 4, 16)),
+        ("OneHot", {"num_classes": 7, "axis": -1, "dtype": "float32"}, [ROW], (None, 4, 7)),
+        ("BroadcastTo", {"shape": [2, 3, 4]}, [Sized((2, 1, 4))], (2, 3, 4)),
         ("GetItem", {}, [X, [ALL, 0]], (None, 4)),
         ("GetItem", {}, [X, [ALL, part(1, None), part(None, None, -2)]], (None, 2, 2)),
         ("GetItem", {}, [X, [REST, None, part(0, 9)]], (None, 3, 1, 4)),
@@ -86,6 +98,15 @@ def test_what_follows(kind: str, config: dict[str, Any], args: list[Any], shape:
         ("Matmul", {}, [X, Sized((4,))]),
         ("Tile", {"repeats": [2]}, [X]),
         ("Pad", {"pad_width": [[0, 0]]}, [X]),
+        ("Take", {"axis": None}, [X, 0]),
+        ("Take", {"axis": 3}, [X, 0]),
+        ("Resize", {"size": [5, 6], "data_format": "channels_first"}, [IMAGE]),
+        ("Resize", {"size": [5, 6], "data_format": None}, [IMAGE]),
+        ("Resize", {"size": [5, 6], "data_format": LAST, "crop_to_aspect_ratio": True}, [IMAGE]),
+        ("Resize", {"size": [5, 6], "data_format": LAST}, [X]),
+        ("DepthToSpace", {"block_size": 3, "data_format": LAST}, [IMAGE]),
+        ("SpaceToDepth", {"block_size": 3, "data_format": LAST}, [IMAGE]),
+        ("BroadcastTo", {"shape": [2, 3, 4]}, [Sized((2, 2, 4))]),
         ("GetItem", {}, [X, [0, 0, 0, 0]]),
         ("GetItem", {}, [X, [X]]),
     ],
@@ -115,6 +136,11 @@ STEPS, UNIT, UNKNOWN = Sized((None, 5, 3)), Sized((None, 1, 1)), Sized(None)
         (OpCall("concat", [[STEPS, STEPS]], {"axis": -1}), (None, 5, 6)),
         (OpCall("concat", [[STEPS, UNKNOWN]], {"axis": -1}), None),
         (OpCall("concat", [[STEPS, STEPS]], {"axis": 0}), (None, 5, 3)),
+        (OpCall("resizebilinear", [IMAGE, [5, 6]], {"align_corners": True}), (None, 5, 6, 4)),
+        (OpCall("resize", [IMAGE, [5, 6], "bilinear", True], {}), None),
+        (OpCall("resizeimages", [IMAGE, 2, 3, "channels_last"], {}), None),
+        (OpCall("gather", [STEPS, [0, 1]], {"axis": None}), (2, 5, 3)),
+        (OpCall("gather", [STEPS, [0, 1]], {"batch_dims": 1}), None),
         (OpCall("somebodysown", [STEPS], {}), None),
     ],
 )
