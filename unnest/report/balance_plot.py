@@ -26,9 +26,13 @@ def plot(result: Measured, kind: str) -> bytes | None:
         (line,) = axes.plot(
             rows, [s["rows"] / s["seconds"] for s in points], marker="o", label=device
         )
-        axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2)
-    for label, trial in _ends(result["equal"], result["best"]):
-        height = sum(trial["rows"]) / trial["seconds"]
+        axes.fill_between(rows, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.fill_between([], [], color="grey", alpha=0.2, label="between the quartiles")
+    ends = [
+        (sum(trial["rows"]) / trial["seconds"], label)
+        for label, trial in _ends(result["equal"], result["best"])
+    ]
+    for height, label in ends:
         axes.axhline(height, linestyle="--", linewidth=1, color="grey")
         axes.text(
             0.98,
@@ -37,9 +41,11 @@ def plot(result: Measured, kind: str) -> bytes | None:
             transform=axes.get_yaxis_transform(),
             fontsize=8,
             ha="right",
-            va="bottom",
+            # Of two lines that lie close together each has room for its own.
+            va="bottom" if height == max(ends)[0] else "top",
         )
-    axes.set(xlabel="rows a batch", ylabel="samples a second", ylim=(0, None))
+    axes.set(xlabel="rows a batch", ylabel="samples a second")
+    axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.legend(frameon=False)
     drawn = BytesIO()
     figure.savefig(drawn, format=kind)
