@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from unnest.report.escape import plain
 from unnest.report.model_contents import count
-from unnest.report.result import Report, Result, Tally, state_of
+from unnest.report.result import Report, Result, Tally, state_of, warnings
 from unnest.report.text import HARD_SPACE, PAINT, Look, towers, wrap
 
 #: Kind of state -> the verdicts and actions of that kind, the worst first; summaries and pages list them so.
@@ -72,9 +72,8 @@ def facts(report: Report) -> Iterator[str]:
         yield f"loads in {', '.join(_brief(software) for software in report.loads_in)}"
     if report.fix_would is not None and "refuse" in report.fix_would:
         yield "fix will refuse it"
-    warnings = sum(finding.severity != "info" for finding in report.findings)
-    if warnings:
-        yield count(warnings, "warning")
+    if found := warnings(report):
+        yield count(len(found), "warning")
 
 
 def _brief(software: str) -> str:

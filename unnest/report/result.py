@@ -238,6 +238,18 @@ def state_of(report: Report) -> str:
     return report.copy_state or report.action
 
 
+def warnings(report: Report) -> list[Finding]:
+    """Return the findings that are no mere information; code of an input is none if its output needs no code."""
+    without_code = (
+        isinstance(report, Result) and report.kept is not None and report.needs == Needs()
+    )
+    return [
+        finding
+        for finding in report.findings
+        if finding.severity != "info" and not (without_code and finding.code == "stored-code")
+    ]
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts over many entries of a run."""
@@ -271,9 +283,7 @@ class Tally:
         what = f"{container} ({code})" if container and code else container or code
         self.kinds[report.verdict, what, report.writer.keras_version or ""] += 1
         self.errors.update([code] if code else ())
-        self.warnings.update(
-            {finding.code for finding in report.findings if finding.severity != "info"}
-        )
+        self.warnings.update({finding.code for finding in warnings(report)})
         if isinstance(report, Result):
             self.actions[report.action] += 1
             self.copies.update([report.copy_state] if report.copy_state else ())

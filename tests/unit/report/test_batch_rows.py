@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import unnest
+from tests.corpus.unpacked import FIXTURES
 from tests.unit.report.test_text import CLEAN, PARALLEL, TORN
 from unnest.report import batch_rows
 from unnest.report.result import Problem, Report, Result, Tally
@@ -101,3 +104,21 @@ def test_copies_are_not_counted_as_unchanged() -> None:
     tally.add(Result(path="c.h5", verdict="clean", action="unchanged", copy_state="would-copy"))
     assert batch_rows.summary(tally) == "3 files: 1 copied, 1 would-copy, 1 unchanged"
     assert tally.actions == {"unchanged": 3}
+
+
+@pytest.mark.parametrize(
+    ("case", "warned"),
+    [("official-cnn-adam", False), ("official-lambdas", True), ("official-custom-adam", True)],
+)
+def test_code_that_the_output_does_not_have_is_no_warning(
+    case: str, warned: bool, tmp_path: Path
+) -> None:
+    """The wrapper's code is gone with it; a Lambda of the template stays, and so does the need for a custom class."""
+    path = FIXTURES / "k224" / case / "parallel.h5"
+    fixed = unnest.fix(path, tmp_path / "o.h5")
+    assert ("1 warning" in batch_rows.row(fixed, Look())) == warned
+    tally = Tally()
+    tally.add(fixed)
+    assert (lines(tally) == ["1 warning stored-code"]) == warned
+    assert "1 warning" in batch_rows.row(unnest.inspect(path), Look())
+    assert "1 warning" in batch_rows.row(replace(fixed, output=None, kept=None), Look())
