@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from PIL import Image
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
@@ -34,7 +35,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / "docs/pictures/gallery"
-#: Colours of a picture: a palette takes half of the bytes, and with a third of these greys take on a tint.
+#: Colours of a picture: a palette takes half of the bytes.
 COLORS = 256
 #: Widths in CSS pixels, each with the height of its pictures.
 SIZES = {1280: 860, 400: 800}
@@ -215,7 +216,10 @@ def take_terminal(browser: Any, ansi: str, columns: int) -> bytes:  # noqa: ANN4
     )
     console.print(Text.from_ansi(ansi), soft_wrap=True)
     code = "<pre style=\"margin:0;font:14px/1.45 'DejaVu Sans Mono',monospace\">{code}</pre>"
-    colors = "<style>body{{margin:0;padding:14px;background:#151a21;color:#e8ecf1;width:max-content}}</style>"
+    colors = (
+        "<style>html{{background:#151a21}}"
+        "body{{margin:0;padding:14px;color:#e8ecf1;width:max-content}}</style>"
+    )
     html = console.export_html(
         theme=SVG_EXPORT_THEME, inline_styles=True, code_format=colors + code
     )
@@ -246,12 +250,16 @@ def pages(browser: Any, work: Path, views: list[View]) -> Iterator[tuple[str, by
 
 
 def write(name: str, picture: bytes) -> None:
-    """Write a picture with few colours."""
-    image = (
-        Image.open(io.BytesIO(picture))
-        .convert("RGB")
-        .quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    """Write a picture with few colours, the most frequent ones, so that areas keep theirs."""
+    pixels = np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"), np.int32)
+    colors, places, counts = np.unique(
+        pixels.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True
     )
+    palette = colors[np.argsort(counts)[-COLORS:]]
+    # Pillow itself takes a colour that is near, not the nearest: white would become grey.
+    nearest = np.array([((palette - color) ** 2).sum(axis=1).argmin() for color in colors])
+    image = Image.fromarray(nearest[places].reshape(pixels.shape[:2]).astype(np.uint8), "P")
+    image.putpalette(palette.astype(np.uint8).tobytes())
     image.save(OUT / f"{name}.png", optimize=True)
 
 
