@@ -53,7 +53,7 @@ def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = No
     followed = [part for part in parts if part is not None]
     is_followed = len(followed) == len(parts)
     if not is_followed and _is_told_nothing(slices):
-        names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+        names = _names(slices)
         reason = f"no number tells which rows {names} take, and their code cannot be followed"
         return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if is_followed and not any(part.change for part in followed) and not _may_be(followed, count):
@@ -72,6 +72,11 @@ def _change(slices: Sequence[Slice], parts: Sequence[CodeRows | None]) -> str | 
     return None
 
 
+def _names(slices: Sequence[Slice]) -> str:
+    """Return the names of the slices' layers, each once."""
+    return ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+
+
 def _bound_late(
     claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None, count: int
 ) -> SliceClaim:
@@ -84,7 +89,7 @@ def _bound_late(
             continue
         is_literal = larger > count and part.numbers == of_larger.numbers and 0 not in part.numbers
         if not is_literal and not _is_last_part(part.numbers, count, len(slices)):
-            names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+            names = _names(slices)
             return SliceClaim(
                 ClaimStatus.OTHERWISE, f"the code of {names} does not take every row once"
             )
@@ -158,9 +163,9 @@ def _in_order(
     """Return the claim of slices that only cut rows, weakened if these are not all rows in order."""
     if claim.status in UNSURE and any(part.is_partly for part in parts):
         return claim._replace(status=ClaimStatus.OTHERWISE)
-    names = ", ".join(dict.fromkeys(layer.name for layer, _, _ in slices))
+    names = _names(slices)
     if _are_whole(parts, count):
-        return _confirmed(claim, parts, slices, shape, names)
+        return _confirmed(claim, parts, slices, shape, count)
     if all(
         part.numbers == tuple(range(start, count, len(slices))) for start, part in enumerate(parts)
     ):
@@ -182,6 +187,21 @@ def _in_order(
     return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} {does}")
 
 
+def _takes_some_batch_whole(slices: Sequence[Slice], parts: Sequence[CodeRows], count: int) -> bool:
+    """Return True if no row is left out of a batch of `count` rows, of which these are the parts, or of a larger one.
+
+    A remainder is left out of some batches only, `x[n // 2 : -1]` leaves a row out of each. Shares that are rounded
+    down may not fit the first batches that are tried.
+    """
+    if sum(len(part.numbers) for part in parts) == count:
+        return True
+    larger = ((rows, _parts(slices, rows)) for rows in (2 * count, 3 * count, 10 * count))
+    return any(
+        found is not None and sum(len(part.numbers) for part in found) == rows
+        for rows, found in larger
+    )
+
+
 UNSURE = frozenset({ClaimStatus.OTHERWISE, ClaimStatus.UNEXPLAINED})
 """What numbers tell that only code can make good: it must be followed to its end, and say all of it."""
 
@@ -201,9 +221,16 @@ def _confirmed(
     parts: Sequence[CodeRows],
     slices: Sequence[Slice],
     shape: Shape | None,
-    names: str,
+    rows_tried: int,
 ) -> SliceClaim:
-    """Return the claim of slices that take all rows in order, proven by their code if not by their numbers."""
+    """Return the claim of slices that take all rows in order, proven by their code if not by their numbers.
+
+    A batch of a fixed size may leave the same remainder out each time; of others some must be taken whole.
+    """
+    is_fixed = bool(shape and shape[0])
+    if not is_fixed and not _takes_some_batch_whole(slices, parts, rows_tried):
+        reason = f"the code of {_names(slices)} leaves rows of every batch out"
+        return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
         return claim
     count = sum(len(part.numbers) for part in parts)
@@ -221,7 +248,9 @@ def _confirmed(
         )
     edges = tuple(part.numbers[0] / count for part in parts)
     return SliceClaim(
-        ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", edges
+        ClaimStatus.ROWS,
+        f"the code of {_names(slices)} takes all rows, each once and in order",
+        edges,
     )
 
 

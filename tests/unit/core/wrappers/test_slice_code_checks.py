@@ -60,6 +60,11 @@ def first_half(x: Any, i: int, parts: int) -> Any:
     return x[: tf.shape(x)[0] // parts + 0 * i]
 
 
+def without_the_last_row(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return x[i * n : -1 if i == parts - 1 else (i + 1) * n]
+
+
 def four_rows(x: Any, i: int, parts: int) -> Any:
     return x[4 * i : 4 * i + 4 + 0 * parts]
 
@@ -161,6 +166,7 @@ def test_any_number_of_parts(parts: int) -> None:
         (scaled, "the code of lambda_0 does more than cut rows: it computes with the values (`/`)"),
         (other_end, "the code of lambda_0, lambda_1 takes the rows in another order"),
         (first_half, "the code of lambda_0, lambda_1 does not take every row once"),
+        (without_the_last_row, "the code of lambda_0, lambda_1 leaves rows of every batch out"),
         (
             scaled_in_a_loop,
             "the code of lambda_1 does more than cut rows: it computes with the values (`*`)",
