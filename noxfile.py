@@ -71,6 +71,13 @@ def lowest(session: nox.Session) -> None:
 def keras(session: nox.Session) -> None:
     """Training code, and what `--keras 3` writes, with TensorFlow and both Kerases; models of the Hub by URL."""
     session.install("-e", ".[tensorflow,test,plot,hub]")
+    session.run("pytest", "--part", "most", "tests/keras", "tests/test_hub.py", *session.posargs)
+
+
+@nox.session
+def keras_all(session: nox.Session) -> None:
+    """The same, and all of the kinds of which `keras` runs a few."""
+    session.install("-e", ".[tensorflow,test,plot,hub]")
     session.run("pytest", "--part", "all", "tests/keras", "tests/test_hub.py", *session.posargs)
 
 

@@ -27,9 +27,7 @@ collect_ignore = [] if find_spec("tensorflow") else ["keras"]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the part of the tests be chosen."""
-    parser.addoption(
-        "--part", choices=("quick", "rest", "all"), help="which tests to run (tests/parts.py)"
-    )
+    parser.addoption("--part", choices=parts.PARTS, help="which tests to run (tests/parts.py)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,9 +43,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the other part; what is marked slow runs where it is asked for: `pytest -m slow PATH`."""
     part = config.getoption("--part")
-    if part != "all":
-        left_out = [item for item in items if parts.is_quick(item.nodeid) is (part == "rest")]
-        items[:] = [item for item in items if parts.is_quick(item.nodeid) is (part == "quick")]
+    left_out = [item for item in items if not parts.is_in(part, item.nodeid)]
+    if left_out:
+        items[:] = [item for item in items if parts.is_in(part, item.nodeid)]
         config.hook.pytest_deselected(items=left_out)
     if "slow" in (config.getoption("-m") or ""):
         return

@@ -1,8 +1,11 @@
-"""Two parts of the tests: a quick one of every package, in minutes, and the rest.
+"""Parts of the tests: a quick one of every package, in minutes, and the rest.
 
 `pytest` and `pytest FOLDER` run the quick part, `pytest --part rest` all else, `pytest --part all` both. Where a file,
 a test, `-k` or `-m` is given, nothing is left out. Of tests that are many of one kind the quick part has one in so
 many, always the same ones; what no line of `ONE_IN` names is quick.
+
+`--part most` is for the tests that train with TensorFlow, of which a third are of a few kinds: all but those, of which
+it has one in so many (`ONE_IN_MOST`). `.ci/run` runs it by `nox -s keras`, and `nox -s keras_all` runs all.
 """
 
 from __future__ import annotations
@@ -44,11 +47,42 @@ ONE_IN: Mapping[str, int] = {
     "tests/unit/test_in_memory_report_cache.py": 6,
 }
 
+#: The same for `--part most`: kinds of tests that took 15 seconds of the processor or more each.
+ONE_IN_MOST: Mapping[str, int] = {
+    "tests/keras/test_keras_checkpoint.py::test_an_h5_file_that": 3,
+    "tests/keras/test_keras_checkpoint.py::test_layers": 3,
+    "tests/keras/test_keras_fix.py::test_our_own_files": 2,
+    "tests/keras/test_keras_load_weights.py::test_a_sample_of_the_corpus": 4,
+    "tests/keras/test_keras_load_weights_tf_keras.py::test_the_next_step": 4,
+    "tests/keras/test_keras_recurrent.py::test_a_loop_is_traced_once": 2,
+    "tests/keras/test_keras_recurrent.py::test_gradients_are_the_plain_models": 3,
+    "tests/keras/test_keras_recurrent.py::test_loops_of_towers_stay_functions": 2,
+    "tests/keras/test_keras_recurrent.py::test_towers_draw_their_own_dropout": 4,
+    "tests/keras/test_keras_refrozen.py::test_predicts_the_same": 6,
+    "tests/keras/test_keras_statistics.py::": 3,
+    "tests/keras/test_keras_towers.py::test_predictions": 3,
+    "tests/keras/test_keras_towers.py::test_twenty_steps_train_as_the_plain_model": 3,
+    "tests/keras/test_keras_usages.py::test_saved_models": 4,
+    "tests/keras/test_keras_weaknesses.py::test_verify_loads_none_of_it": 3,
+    "tests/keras/test_keras_weights_state.py::test_the_next_step": 4,
+    "tests/keras/test_lambdas.py::test_as_tensorflow_and_keras_2": 4,
+    "tests/keras/test_lambdas_genuine.py::test_as_recorded": 3,
+}
 
-def is_quick(node: str) -> bool:
-    """Return whether a test is in the quick part, by its node id."""
-    beginning = max((b for b in ONE_IN if node.startswith(b)), key=len, default="")
-    share = ONE_IN.get(beginning, 1)
+
+PARTS = ("quick", "rest", "most", "all")
+
+
+def is_in(part: str, node: str) -> bool:
+    """Return whether a test is in a part, by its node id."""
+    if part in ("quick", "rest"):
+        return _is_chosen(node, ONE_IN) is (part == "quick")
+    return part == "all" or _is_chosen(node, ONE_IN_MOST)
+
+
+def _is_chosen(node: str, one_in: Mapping[str, int]) -> bool:
+    beginning = max((b for b in one_in if node.startswith(b)), key=len, default="")
+    share = one_in.get(beginning, 1)
     return share > 0 and crc32(node.encode()) % share == 0
 
 

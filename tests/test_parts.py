@@ -14,6 +14,7 @@ CONFTEST = """
 import pytest
 from tests import parts
 parts.ONE_IN = {"test_many.py": 3, "test_many.py::test_dear": 0}
+parts.ONE_IN_MOST = {"test_many.py::test_cheap": 3}
 from tests.conftest import pytest_addoption, pytest_collection_modifyitems, pytest_configure
 """
 TESTS = """
@@ -42,14 +43,16 @@ def test_what_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -
     assert (quick + rest, every) == (31, 31)
     assert 3 <= quick <= 20
     assert passed(pytester) == quick
+    assert 3 <= passed(pytester, "--part", "most") <= 20
     assert passed(pytester, "test_many.py") == passed(pytester, "-k", "test") == 31
 
 
 def test_every_line_names_tests() -> None:
     """No line outlives what it names."""
-    files = {name: ROOT / name.partition("::")[0] for name in parts.ONE_IN}
+    names = {*parts.ONE_IN, *parts.ONE_IN_MOST}
+    files = {name: ROOT / name.partition("::")[0] for name in names}
     assert [name for name, path in files.items() if not path.exists()] == []
-    tests = {name: name.partition("::")[2] for name in parts.ONE_IN if "::" in name}
+    tests = {name: name.partition("::")[2] for name in names if "::" in name}
     assert [
         name for name, test in tests.items() if f"def {test}" not in files[name].read_text("utf8")
     ] == []
