@@ -82,14 +82,19 @@ def _claimed_rows(
 
     Slices without bounds use the bounds of the other inputs.
     """
-    edges_of = {len(claim.edges): claim.edges for claim in reversed(split.claims) if claim.edges}
+    starts_by_count = {
+        len(claim.part_starts): claim.part_starts
+        for claim in reversed(split.claims)
+        if claim.part_starts
+    }
     for at in set().union(merges, *(each.calls for each in split.inputs)):
         if layer_batch_roles.passes_on(graph.layers[at.layer], graph.call(at)):
             yield Ref(*at, 0), ClaimedRows(0, 1)
     for claim, slices in (pair for each in split.inputs for pair in each.claims):
         count = len(slices)
         equal_parts = tuple(index / count for index in range(count))
-        edges = (*(claim.edges or edges_of.get(count) or equal_parts), 1)
+        starts = claim.part_starts or starts_by_count.get(count) or equal_parts
+        edges = (*starts, 1)
         for index, ref in enumerate(slices):
             if claim.status is ClaimStatus.DEALT:
                 yield ref, ClaimedRows(index, every=count)

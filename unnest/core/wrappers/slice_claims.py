@@ -1,13 +1,16 @@
-"""Claims of slice layers, the code of which is not run, read off the numbers that the file stores for them.
+"""Which rows slice layers claim to take, read off the numbers stored for them; their code is not run.
 
 The *slices* of a claim cut one tensor for one input of the template: a slice per tower, in the towers' order, or one
 layer with an output per tower. A number counts by its role only: an argument of the function, a parameter's default
-that no argument replaces, a cell of the closure, a key of a class's config, an argument of the call. Three forms tell
-which rows a slice takes:
+that no argument replaces, a cell of the closure, a key of a class's config, an argument of the call
+(`stored_slice_numbers`). Three patterns say which rows a slice takes (`slice_argument_patterns`). What follows from the
+numbers is decided here, in this order:
 
-    an index from 0 or 1, with the number of parts          {i: 0, parts: 2}           {i: 1, parts: 2}
-    a start and a share, with the shares' total             {start: 0, share: 3, of: 5} {start: 3, share: 2, of: 5}
-    a start and a stop                                      {lo: 0.0, hi: 0.5}          {lo: 0.5, hi: 1.0}
+    one layer with an output per tower                     `_claim_of_split`
+    every slice stores the same numbers                    `_claim_of_equal_slices`
+    a pattern that covers the batch                        `_claim_of_complete_pattern`
+    a pattern that leaves open where the batch ends        `_claim_of_incomplete_pattern`
+    no pattern                                             `_claim_without_pattern`
 
 The numbers must come to all rows in order. Numbers that say otherwise make the slices no slices of a wrapper.
 """
@@ -24,13 +27,13 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles, slice_text_argument_checks
+from unnest.core.wrappers.late_bound_cells import hold_last_part
 from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_argument_patterns import (
-    ROUND,
-    Reading,
-    bounded,
-    counted,
-    shared_out,
+    RowsPattern,
+    bounds,
+    numbered_parts,
+    shares_of_total,
 )
 from unnest.core.wrappers.stored_slice_numbers import (
     AXES,
@@ -62,13 +65,13 @@ class ClaimStatus(Enum):
 class SliceClaim(NamedTuple):
     """The claim of the slices of one tensor.
 
-    `sentence` is evidence, or the reason against it. `edges` are the first rows of every part as fractions of the
-    batch, if facts.
+    `sentence`: the evidence, or the reason against the claim. `part_starts`: the first row of every part as a fraction
+    of the batch; () if the numbers do not say it.
     """
 
     status: ClaimStatus
     sentence: str | None = None
-    edges: tuple[float, ...] = ()
+    part_starts: tuple[float, ...] = ()
 
 
 def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
@@ -76,34 +79,54 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     for layer, _, _ in slices:
         if reason := layer_batch_roles.keeps_rows(layer):
             return SliceClaim(ClaimStatus.OTHERWISE, reason)
-    if (
-        len({layer.name for layer, _, _ in slices}) == 1
-        and len(slices) > 1
-        and len({id(call) for _, call, _ in slices}) == 1
-    ):
-        return _split(slices)
-    numbers = [numbers_of(layer, call) for layer, call, _ in slices]
-    axis = next((n[p] for n in numbers for p in n if p[-1] in AXES and n[p] != 0), None)
+    if _is_one_call(slices):
+        return _claim_of_split(slices)
+    numbers_and_axes = [numbers_of(layer, call) for layer, call, _ in slices]
+    axis = _first_axis_but_the_batch(numbers_and_axes)
     if axis is not None:
+        name = slices[0].layer.name
         return SliceClaim(
-            ClaimStatus.OTHERWISE,
-            f"{slices[0].layer.name} cuts axis {axis:g}, which is not the batch",
+            ClaimStatus.OTHERWISE, f"{name} cuts axis {axis:g}, which is not the batch"
         )
-    numbers = [{p: v for p, v in n.items() if p[-1] not in AXES} for n in numbers]
     if objection := slice_text_argument_checks.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
-    judged = _judge(slices, numbers, slice_facts(slices, rows))
-    difference = slice_text_argument_checks.differing_text(slices)
-    is_by_numbers = any(other != numbers[0] for other in numbers) and judged.status in {
-        ClaimStatus.ROWS,
-        ClaimStatus.DEALT,
-        ClaimStatus.PARTLY,
-    }
-    if difference and is_by_numbers:
+    numbers = [_without_axes(of_slice) for of_slice in numbers_and_axes]
+    by_numbers = _claim_by_numbers(slices, numbers, slice_facts(slices, rows))
+    differing_text = slice_text_argument_checks.differing_text(slices)
+    numbers_differ = any(of_slice != numbers[0] for of_slice in numbers)
+    if differing_text and numbers_differ and by_numbers.status in CLAIMS_BY_NUMBERS:
         return SliceClaim(
-            ClaimStatus.UNEXPLAINED, f"{difference}, which does not number parts in order"
+            ClaimStatus.UNEXPLAINED, f"{differing_text}, which does not number parts in order"
         )
-    return judged
+    return by_numbers
+
+
+CLAIMS_BY_NUMBERS = frozenset({ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.PARTLY})
+"""Claims that texts which differ from slice to slice put in doubt: they may do something else than number parts."""
+
+
+def _is_one_call(slices: Sequence[Slice]) -> bool:
+    """Return True if the slices are the outputs of one call of one layer."""
+    layers = {layer.name for layer, _, _ in slices}
+    calls = {id(call) for _, call, _ in slices}
+    return len(slices) > 1 and len(layers) == 1 and len(calls) == 1
+
+
+def _first_axis_but_the_batch(numbers: Sequence[Numbers]) -> Number | None:
+    """Return the first axis in the arguments that is not 0; None without one."""
+    return next(
+        (
+            value
+            for of_slice in numbers
+            for path, value in of_slice.items()
+            if path[-1] in AXES and value != 0
+        ),
+        None,
+    )
+
+
+def _without_axes(numbers: Numbers) -> Numbers:
+    return {path: value for path, value in numbers.items() if path[-1] not in AXES}
 
 
 def is_part_one_of_one(layer: Layer) -> bool:
@@ -117,133 +140,153 @@ def says_nothing(layer: Layer) -> bool:
     return not set(layer.settings) - (BASE_KEYS - {"arguments"})
 
 
-def _split(slices: Sequence[Slice]) -> SliceClaim:
-    """Judge one layer that gives every tower its part."""
+def _claim_of_split(slices: Sequence[Slice]) -> SliceClaim:
+    """Return the claim of one layer that has an output for each tower."""
     layer, call, _ = slices[0]
-    parts, count = [output for _, _, output in slices], len(slices)
-    if parts != list(range(count)):
+    count = len(slices)
+    outputs = [output for _, _, output in slices]
+    if outputs != list(range(count)):
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"the towers read the parts of {layer.name} in the order {_listed(parts)}",
+            f"the towers read the parts of {layer.name} in the order {_joined(outputs)}",
         )
     numbers = numbers_of(layer, call)
-    if any(value != 0 for place, value in numbers.items() if place[-1] in AXES):
+    if _first_axis_but_the_batch([numbers]) is not None:
         return SliceClaim(ClaimStatus.OTHERWISE, f"{layer.name} cuts another axis than the batch")
-    told = [value for place, value in numbers.items() if place[-1] not in AXES]
-    if count in told or len(told) < len(numbers):
+    beside_axis = _without_axes(numbers)
+    stores_batch_axis = len(beside_axis) < len(numbers)
+    if count in beside_axis.values() or stores_batch_axis:
         return SliceClaim(ClaimStatus.ROWS)
-    if told and not layer_batch_roles.is_function(layer):
+    if layer_batch_roles.is_function(layer):
+        return SliceClaim(ClaimStatus.PARTLY)
+    if beside_axis:
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"{layer.name} stores {_listed(told)} and has {count} parts in use",
+            f"{layer.name} stores {_joined([*beside_axis.values()])} and has {count} parts in use",
         )
-    return (
-        SliceClaim(ClaimStatus.PARTLY)
-        if layer_batch_roles.is_function(layer)
-        else SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
-    )
+    return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
 
 
-def _judge(slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFacts) -> SliceClaim:
-    """Judge the numbers of slices: which rows they claim, and with what confidence."""
-    every = {place for n in numbers for place in n}
-    constant = {p: v for p, v in numbers[0].items() if all(n.get(p) == v for n in numbers)}
-    varying = every - constant.keys() if facts.slice_count > 1 else every
-    if not varying and facts.slice_count > 1:
-        return _all_equal(slices, constant, facts)
-    readings = [
-        *counted(numbers, constant, facts),
-        *shared_out(numbers, constant, facts),
-        *bounded(numbers, facts),
+def _claim_by_numbers(
+    slices: Sequence[Slice], numbers: Sequence[Numbers], facts: SliceFacts
+) -> SliceClaim:
+    """Return the claim that the numbers of several slices, one mapping a slice, come to."""
+    stored = {path for of_slice in numbers for path in of_slice}
+    constant = {
+        path: value
+        for path, value in numbers[0].items()
+        if all(of_slice.get(path) == value for of_slice in numbers)
+    }
+    is_single = facts.slice_count == 1  # of one slice nothing is known to be constant
+    varying = stored if is_single else stored - constant.keys()
+    if not varying and not is_single:
+        return _claim_of_equal_slices(slices, constant, facts)
+    patterns = [
+        *numbered_parts(numbers, constant, facts),
+        *shares_of_total(numbers, constant, facts),
+        *bounds(numbers, facts),
     ]
-    complete = [r for r in readings if r.is_complete]
+    complete = [pattern for pattern in patterns if pattern.covers_batch]
     if complete:
-        return _explaining_numbers(complete, numbers, varying, facts)
-    if readings:
-        return _half_told(slices, readings[0], every, numbers, facts)
-    return _unread(slices, numbers, varying, constant, facts)
+        return _claim_of_complete_pattern(complete, numbers, varying, facts)
+    if patterns:
+        return _claim_of_incomplete_pattern(slices, patterns[0], numbers, facts)
+    return _claim_without_pattern(slices, numbers, varying, constant, facts)
 
 
-def _half_told(
+def _claim_of_complete_pattern(
+    complete: Sequence[RowsPattern],
+    numbers: Sequence[Numbers],
+    varying: set[Path],
+    facts: SliceFacts,
+) -> SliceClaim:
+    """Return the claim of numbers that follow patterns which cover the batch.
+
+    No number that varies may be left without an explanation, and the patterns must agree on the parts. Of several
+    indices only one explains its number: a second one may count anything.
+    """
+    first = complete[0]
+    indices = [pattern for pattern in complete if pattern.is_index]
+    others = [pattern for pattern in complete if not pattern.is_index]
+    explained = {path for pattern in [*indices[:1], *others] for path in pattern.paths}
+    unexplained = varying - explained
+    if facts.slice_count > 1 and unexplained:
+        return _number_out_of_order(unexplained, numbers, facts)
+    if not all(_are_equal_starts(first.part_starts, other.part_starts) for other in complete):
+        return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
+    if facts.bounds_are_rows and first.is_index:
+        # Code that does not ask for the number of rows can take each k-th row by an index, but no part.
+        return SliceClaim(ClaimStatus.DEALT, first.sentence)
+    return SliceClaim(ClaimStatus.ROWS, first.sentence, first.part_starts)
+
+
+def _claim_of_incomplete_pattern(
     slices: Sequence[Slice],
-    reading: Reading,
-    every: set[Path],
+    pattern: RowsPattern,
     numbers: Sequence[Numbers],
     facts: SliceFacts,
 ) -> SliceClaim:
-    """Judge a lone counter, or bounds without a known end: enough if the code knows no size."""
-    others = every - reading.places
-    if others:
-        return SliceClaim(
-            ClaimStatus.OTHERWISE,
-            f"{reading.sentence}, but {_of(min(others, key=str), numbers, facts)}",
-        )
-    if not reading.is_index and not facts.literal:
-        return SliceClaim(
-            ClaimStatus.OTHERWISE,
-            f"{reading.sentence}, but nothing says that the last part ends with the batch",
-        )
-    if reading.is_index and (
-        not layer_batch_roles.is_function(slices[0].layer)
-        or not _may_count(slices, reading, numbers)
-    ):
-        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
-    return SliceClaim(ClaimStatus.PARTLY)
+    """Return the claim of an index without the number of parts, or of bounds of which no number is known as the end.
+
+    Bounds are enough if they are numbers of rows; an index is, unless the layer shows nothing of what it is for.
+    """
+    beside = {path for of_slice in numbers for path in of_slice} - pattern.paths
+    if beside:
+        number_beside = _values_in_slices(min(beside, key=str), numbers, facts)
+        return SliceClaim(ClaimStatus.OTHERWISE, f"{pattern.sentence}, but {number_beside}")
+    if pattern.is_index:
+        is_function = layer_batch_roles.is_function(slices[0].layer)
+        if is_function and _may_be_tower_number(slices, pattern, numbers):
+            return SliceClaim(ClaimStatus.PARTLY)
+        return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
+    if facts.bounds_are_rows:
+        return SliceClaim(ClaimStatus.PARTLY)
+    return SliceClaim(
+        ClaimStatus.OTHERWISE,
+        f"{pattern.sentence}, but nothing says that the last part ends with the batch",
+    )
 
 
-def _may_count(slices: Sequence[Slice], reading: Reading, numbers: Sequence[Numbers]) -> bool:
-    """True if a lone counter may be a tower's number where no code says more: an integer from 0, no seed or scale."""
-    firsts = [numbers[0][place] for place in reading.places]
+def _may_be_tower_number(
+    slices: Sequence[Slice], pattern: RowsPattern, numbers: Sequence[Numbers]
+) -> bool:
+    """Return True if the code is stored, which will tell, or the index is an integer from 0, no seed or scale."""
+    firsts = [numbers[0][path] for path in pattern.paths]
     return slice_text_argument_checks.have_code(slices) or all(
         isinstance(first, int) and first == 0 for first in firsts
     )
 
 
-def _explaining_numbers(
-    complete: Sequence[Reading], numbers: Sequence[Numbers], varying: set[Path], facts: SliceFacts
-) -> SliceClaim:
-    """Judge numbers in a form that covers all rows; no other number may vary in another way."""
-    first = complete[0]
-    indices = [reading for reading in complete if reading.is_index]
-    explained = [*indices[:1], *(reading for reading in complete if not reading.is_index)]
-    unexplained = varying.difference(*(reading.places for reading in explained))
-    if facts.slice_count > 1 and unexplained:
-        return SliceClaim(
-            ClaimStatus.OTHERWISE,
-            f"{_of(min(unexplained, key=str), numbers, facts)}, which does not number parts in order",
-        )
-    if not all(_alike(first.edges, other.edges) for other in complete):
-        return SliceClaim(ClaimStatus.OTHERWISE, "the numbers tell two different cuts")
-    if (
-        facts.literal and first.is_index
-    ):  # without the number of rows an index can but deal them out
-        return SliceClaim(ClaimStatus.DEALT, first.sentence)
-    return SliceClaim(ClaimStatus.ROWS, first.sentence, first.edges)
-
-
-def _unread(
+def _claim_without_pattern(
     slices: Sequence[Slice],
     numbers: Sequence[Numbers],
     varying: set[Path],
     constant: Numbers,
     facts: SliceFacts,
 ) -> SliceClaim:
-    """Judge numbers in none of the forms that determine rows."""
+    """Return the claim of numbers, or of none, that follow no pattern."""
     is_function = layer_batch_roles.is_function(slices[0].layer)
     if varying and (is_function or len(slices) in constant.values()):
-        return SliceClaim(
-            ClaimStatus.OTHERWISE,
-            f"{_of(min(varying, key=str), numbers, facts)}, which does not number parts in order",
-        )
-    is_opaque = not is_function or _tells_nothing(slices[0].layer)
-    return (
-        SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
-        if is_opaque
-        else SliceClaim(ClaimStatus.PARTLY)
-    )
+        return _number_out_of_order(varying, numbers, facts)
+    if not is_function or _shows_nothing(slices[0].layer):
+        return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
+    return SliceClaim(ClaimStatus.PARTLY)
 
 
-def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) -> SliceClaim:
+def _number_out_of_order(
+    paths: set[Path], numbers: Sequence[Numbers], facts: SliceFacts
+) -> SliceClaim:
+    """Return the claim of slices with a number that varies, and by no pattern: the first of `paths` by name."""
+    values = _values_in_slices(min(paths, key=str), numbers, facts)
+    return SliceClaim(ClaimStatus.OTHERWISE, f"{values}, which does not number parts in order")
+
+
+# ---- slices that store the same numbers ----
+
+
+def _claim_of_equal_slices(
+    slices: Sequence[Slice], constant: Numbers, facts: SliceFacts
+) -> SliceClaim:
     """Return the claim of slices that all store the same numbers.
 
     - Functions with one code, whose closure cells hold the last part: made in a loop, and bound late.
@@ -253,35 +296,34 @@ def _all_equal(slices: Sequence[Slice], constant: Numbers, facts: SliceFacts) ->
     - Functions that differ in their code: the code may tell.
     """
     is_function = layer_batch_roles.is_function(slices[0].layer)
-    has_one_code = is_function and _is_same_code(slices) and not _differs(slices)
-    cells = [value for place, value in constant.items() if place[:2] in CELLS]
-    others = [value for place, value in constant.items() if place[:2] not in CELLS]
-    if has_one_code and cells and _is_last_part(cells, others, facts):
+    has_one_code = is_function and _have_one_code(slices) and not _arguments_differ(slices)
+    cells = [value for path, value in constant.items() if path[:2] in CELLS]
+    beside_cells = [value for path, value in constant.items() if path[:2] not in CELLS]
+    if has_one_code and cells and hold_last_part(cells, beside_cells, facts):
         return SliceClaim(
             ClaimStatus.LATE,
-            f"slice arguments: every slice stores the last part's, {_listed(cells)}: bound late",
+            f"slice arguments: every slice stores the last part's, {_joined(cells)}: bound late",
         )
-    stores_count_alone = not others and cells == [facts.slice_count]
+    stores_only_part_count = not beside_cells and cells == [facts.slice_count]
     if is_function:
-        is_the_same_slice = has_one_code and bool(constant) and not stores_count_alone
+        take_the_same_rows = has_one_code and bool(constant) and not stores_only_part_count
     else:
-        is_the_same_slice = len(constant) > 1 and facts.slice_count in constant.values()
-    if is_the_same_slice:
+        take_the_same_rows = len(constant) > 1 and facts.slice_count in constant.values()
+    if take_the_same_rows:
         numbers = ", ".join(
-            f"{called(place, facts)} = {value:g}" for place, value in constant.items()
+            f"{called(path, facts)} = {value:g}" for path, value in constant.items()
         )
         return SliceClaim(ClaimStatus.OTHERWISE, f"every slice has the same arguments: {numbers}")
-    differ_by_texts_alone = _differs(slices) and not slice_text_argument_checks.have_code(slices)
-    if (
-        not is_function
-        or differ_by_texts_alone
-        or all(_tells_nothing(layer) for layer, _, _ in slices)
-    ):
-        return SliceClaim(ClaimStatus.OPAQUE, _says_nothing(slices))
+    differ_by_texts_alone = _arguments_differ(slices) and not slice_text_argument_checks.have_code(
+        slices
+    )
+    show_nothing = all(_shows_nothing(layer) for layer, _, _ in slices)
+    if not is_function or differ_by_texts_alone or show_nothing:
+        return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
     return SliceClaim(ClaimStatus.PARTLY)
 
 
-def _is_same_code(slices: Sequence[Slice]) -> bool:
+def _have_one_code(slices: Sequence[Slice]) -> bool:
     return len({repr(_code_of(layer.settings.get("function"))) for layer, _, _ in slices}) == 1
 
 
@@ -293,13 +335,13 @@ def _code_of(function: Json) -> Json:
     return function[0] if is_list(function) and function else function
 
 
-def _differs(slices: Sequence[Slice]) -> bool:
+def _arguments_differ(slices: Sequence[Slice]) -> bool:
     """Return True if arguments that are no numbers (`{half: "first"}`, `{second: true}`) tell the slices apart."""
     arguments = [layer.settings.get("arguments") for layer, _, _ in slices]
     return any(other != arguments[0] for other in arguments)
 
 
-def _tells_nothing(layer: Layer) -> bool:
+def _shows_nothing(layer: Layer) -> bool:
     """Return True if a function is stored by name alone, or only calls another custom one."""
     if layer.settings.get("arguments"):
         return False
@@ -322,67 +364,41 @@ def _is_by_name(function: Json) -> bool:
     )
 
 
-def _is_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:
-    """Return True if closure cells that all slices share hold the last part: by its index, or by where it starts.
-
-    `others` are numbers stored when each layer was made: the total or the number of parts may be among them, no index.
-    """
-    return _is_last_index(cells, others, facts.slice_count) or any(
-        _is_last_start(start, number, [*cells, *others], facts)
-        for start in cells
-        for number in (*cells, *others)
-    )
-
-
-def _is_last_index(cells: Sequence[Number], others: Sequence[Number], count: int) -> bool:
-    """Return True for the index of the last of `count` parts, from 0 or from 1, alone or beside the count."""
-    if any(value != count for value in others):
-        return False
-    values = [*cells, *others]
-    if len(values) == 1:
-        return cells[0] in (count - 1, count)
-    return count in values and (count - 1 in cells or (count in cells and values.count(count) > 1))
-
-
-def _is_last_start(
-    start: Number, number: Number, values: Sequence[Number], facts: SliceFacts
-) -> bool:
-    """Return True if a part that begins at `start` is the last; `number` is where it stops, or its size.
-
-    The parts are of one size, or the end is a total that the file, the batch or a round number gives.
-    """
-    rows = [] if facts.rows is None else [facts.rows]
-    totals = {*values, *facts.constants, *rows, *ROUND}
-    if start <= 0:
-        return False
-    is_stop = start < number and (
-        isclose((number - start) * facts.slice_count, number) or number in totals - {*values}
-    )
-    is_size = number > 0 and start + number in totals
-    return is_stop or is_size
-
-
-def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
-    return (
-        not one
-        or not other
-        or all(isclose(a, b, abs_tol=1e-9) for a, b in zip(one, other, strict=True))
-    )
-
-
 def agree(claims: Sequence[SliceClaim]) -> bool:
-    """Return True if claims of several inputs have the same edges; fractions show what no batch that is tried does."""
-    edges = [claim.edges for claim in claims if claim.edges]
-    return all(_alike(one, other) for one, other in pairwise(edges) if len(one) == len(other))
+    """Return True if claims of several inputs, of as many parts, have the same part starts.
+
+    Fractions show what no batch that is tried does.
+    """
+    starts = [claim.part_starts for claim in claims if claim.part_starts]
+    return all(
+        _are_equal_starts(one, other) for one, other in pairwise(starts) if len(one) == len(other)
+    )
 
 
-def _of(place: Path, numbers: Sequence[Numbers], facts: SliceFacts) -> str:
-    values = ", ".join(f"{n[place]:g}" if place in n else "none" for n in numbers)
-    name = called(place, facts)
+def _are_equal_starts(starts: Sequence[float], others: Sequence[float]) -> bool:
+    """Return True if fractions of the batch are equal, or if those of either side are unknown (empty)."""
+    return (
+        not starts
+        or not others
+        or all(
+            isclose(start, other, abs_tol=1e-9) for start, other in zip(starts, others, strict=True)
+        )
+    )
+
+
+# ---- texts ----
+
+
+def _values_in_slices(path: Path, numbers: Sequence[Numbers], facts: SliceFacts) -> str:
+    """Return a number's name and its values in the order of the slices: "i is 0, 2 in the slices"."""
+    values = ", ".join(
+        f"{of_slice[path]:g}" if path in of_slice else "none" for of_slice in numbers
+    )
+    name = called(path, facts)
     return f"{name} is {values} in the slices" if len(numbers) > 1 else f"{name} is {values}"
 
 
-def _says_nothing(slices: Sequence[Slice]) -> str:
+def _opaque_class(slices: Sequence[Slice]) -> str:
     """Return why a custom class is not evidence, and what the caller can do."""
     layer = slices[0].layer
     return (
@@ -391,5 +407,5 @@ def _says_nothing(slices: Sequence[Slice]) -> str:
     )
 
 
-def _listed(values: Sequence[Number]) -> str:
-    return ", ".join(f"{v:g}" for v in values)
+def _joined(values: Sequence[Number]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

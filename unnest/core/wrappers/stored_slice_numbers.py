@@ -1,7 +1,7 @@
-"""The numbers that a slice layer is given, by their place in its config, and facts on the slices beside them.
+"""Numeric arguments that a file stores for slice layers, by their path in the config, and facts beside them.
 
-The place says what a number is: an argument of the function, a parameter's default that no argument replaces, a cell
-of the closure, a key of a class's config, an argument of the call.
+The path says what a number is: an argument of the function, a parameter's default that no argument replaces, a cell of
+the closure, a key of a class's config, an argument of the call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_batch_roles import Number
 
 Numbers: TypeAlias = Mapping[Path, Number]
-"""The arguments of one slice."""
+"""The numbers of one slice, by their path in its config."""
 
 
 class Slice(NamedTuple):
@@ -42,18 +42,19 @@ AXES = frozenset({"axis", "dim", "axes"})
 
 
 class SliceFacts(NamedTuple):
-    """Facts beside the numbers: how many slices, a fixed batch size, the numbers in the code.
+    """Facts on the slices of one tensor beside their numbers.
 
-    `literal`: the code calls nothing, so that bounds are numbers of rows. `from_one`: what the code
-    takes 1 off, as it must where an index counts from 1. `captured`: the names of the closure's cells, in order;
-    `defaulted`: those of the parameters with defaults.
+    `rows`: the batch size, where it is fixed. `constants`: the numbers in the code. `bounds_are_rows`: the code calls
+    nothing, so it does not ask how many rows there are, and bounds are numbers of rows. `lowered_by_one`: the names of
+    which the code subtracts 1, as it must where an index counts from 1; None without code. `captured`: the names of the
+    closure's cells, in order; `defaulted`: those of the parameters with defaults.
     """
 
     slice_count: int
     rows: int | None
     constants: frozenset[Number]
-    literal: bool
-    from_one: frozenset[str | None] | None
+    bounds_are_rows: bool
+    lowered_by_one: frozenset[str | None] | None
     captured: tuple[str, ...] = ()
     defaulted: tuple[str, ...] = ()
 
@@ -65,7 +66,7 @@ def slice_facts(slices: Sequence[Slice], rows: int | None) -> SliceFacts:
         rows,
         _constants(slices),
         _bounds_are_rows(slices),
-        _from_one(slices),
+        _lowered_by_one(slices),
         _one_of({_captured(layer) for layer, _, _ in slices}),
         _one_of({_defaulted(layer) for layer, _, _ in slices}),
     )
@@ -76,7 +77,7 @@ def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
     return frozenset(number for code in codes if code is not None for number in code.numbers)
 
 
-def _from_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
+def _lowered_by_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
     """Return the names of which the code of all slices subtracts 1 (None: an unnamed value); None without code."""
     codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
     sets = [

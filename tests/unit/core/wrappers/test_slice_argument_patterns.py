@@ -1,4 +1,4 @@
-"""The three forms in which numbers tell rows, and of each the nearest numbers that do not."""
+"""The three patterns of numbers, and of each the nearest numbers that do not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.core.wrappers.slice_argument_patterns import bounded, counted, shared_out
+from unnest.core.wrappers.slice_argument_patterns import bounds, numbered_parts, shares_of_total
 from unnest.core.wrappers.stored_slice_numbers import SliceFacts
 
 
@@ -23,7 +23,7 @@ def told(
     return (
         numbers,
         constant,
-        SliceFacts(len(slices), None, frozenset(), literal=False, from_one=None),
+        SliceFacts(len(slices), None, frozenset(), bounds_are_rows=False, lowered_by_one=None),
     )
 
 
@@ -42,9 +42,9 @@ def told(
 def test_an_index_with_the_number_of_parts(
     slices: list[dict[str, Number]], complete: list[bool]
 ) -> None:
-    readings = [*counted(*told(*slices))]
-    assert [reading.is_complete for reading in readings] == complete
-    assert all(reading.edges == (0.0, 0.5) for reading in readings if reading.is_complete)
+    patterns = [*numbered_parts(*told(*slices))]
+    assert [pattern.covers_batch for pattern in patterns] == complete
+    assert all(pattern.part_starts == (0.0, 0.5) for pattern in patterns if pattern.covers_batch)
 
 
 @pytest.mark.parametrize(("taken_off", "number"), [("i", 1), ("parts", 0), (None, 0)])
@@ -52,8 +52,10 @@ def test_an_index_counts_from_1_where_the_code_takes_1_off(
     taken_off: str | None, number: int
 ) -> None:
     numbers, constant, known = told({"i": 1, "parts": 2}, {"i": 2, "parts": 2})
-    readings = [*counted(numbers, constant, known._replace(from_one=frozenset({taken_off})))]
-    assert len(readings) == number
+    patterns = [
+        *numbered_parts(numbers, constant, known._replace(lowered_by_one=frozenset({taken_off})))
+    ]
+    assert len(patterns) == number
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,9 @@ def test_an_index_counts_from_1_where_the_code_takes_1_off(
     ids=["all of five", "overlapping", "without the first"],
 )
 def test_shares_with_their_total(slices: list[dict[str, Number]], edges: Any) -> None:
-    complete = [reading.edges for reading in shared_out(*told(*slices)) if reading.is_complete]
+    complete = [
+        pattern.part_starts for pattern in shares_of_total(*told(*slices)) if pattern.covers_batch
+    ]
     assert complete == ([] if edges is None else [edges])
 
 
@@ -84,9 +88,9 @@ def test_bounds_whose_last_stop_is_the_whole(
     slices: list[dict[str, Number]], complete: bool
 ) -> None:
     numbers, _, known = told(*slices)
-    assert [reading.is_complete for reading in bounded(numbers, known)] == [complete]
+    assert [pattern.covers_batch for pattern in bounds(numbers, known)] == [complete]
 
 
 def test_bounds_with_a_gap_are_none() -> None:
     numbers, _, known = told({"lo": 0.0, "hi": 0.4}, {"lo": 0.5, "hi": 1.0})
-    assert [*bounded(numbers, known)] == []
+    assert [*bounds(numbers, known)] == []

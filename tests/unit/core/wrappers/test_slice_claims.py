@@ -51,7 +51,7 @@ def test_an_index_and_the_number_of_parts(
     slices: list[Slice], told: ClaimStatus, edges: tuple[float, ...]
 ) -> None:
     found = claim(slices)
-    assert (found.status, found.edges) == (told, edges)
+    assert (found.status, found.part_starts) == (told, edges)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_claims_must_add_up(slices: list[Slice], rows: int | None) -> None:
     """The parts line up, but what they come to is not the batch."""
     found = claim(slices, rows)
     assert found.status not in (ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE)
-    assert found.edges == ()
+    assert found.part_starts == ()
 
 
 def test_two_forms_must_tell_one_cut() -> None:

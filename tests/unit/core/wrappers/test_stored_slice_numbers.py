@@ -44,7 +44,7 @@ def test_an_argument_of_the_call_counts_as_config() -> None:
 
 def test_what_is_known_beside_the_numbers() -> None:
     known = slice_facts(lane(code_lambda(part, i=1), code_lambda(part, i=2)), rows=8)
-    assert (known.slice_count, known.rows, known.literal, known.from_one) == (
+    assert (known.slice_count, known.rows, known.bounds_are_rows, known.lowered_by_one) == (
         2,
         8,
         True,
@@ -52,7 +52,7 @@ def test_what_is_known_beside_the_numbers() -> None:
     )
     assert 7 in known.constants
     without_code = slice_facts(lane(called("Rows", i=1)), rows=None)
-    assert (without_code.literal, without_code.from_one) == (False, None)
+    assert (without_code.bounds_are_rows, without_code.lowered_by_one) == (False, None)
 
 
 def test_a_number_is_called_as_the_code_calls_it() -> None:
