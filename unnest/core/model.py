@@ -39,23 +39,23 @@ Verdict: TypeAlias = Literal["clean", "parallel"]
 
 
 class Ref(NamedTuple):
-    """One tensor: output number `tensor` of the `rank`-th call of `layer`."""
+    """One tensor: output number `tensor` of call number `call_index` (from 0) of `layer`."""
 
     layer: str
-    rank: int
+    call_index: int
     tensor: int
 
     @property
     def call(self) -> CallId:
         """The call that makes this tensor."""
-        return CallId(self.layer, self.rank)
+        return CallId(self.layer, self.call_index)
 
 
 class CallId(NamedTuple):
-    """The `rank`-th call of `layer`."""
+    """Call number `call_index` (from 0) of `layer`."""
 
     layer: str
-    rank: int
+    call_index: int
 
 
 class Tensor(NamedTuple):

@@ -257,7 +257,7 @@ def _call_numbers(api: KerasApi, model: Model) -> dict[tuple[int, int], int]:
         pending += [tuple(t._keras_history[:2]) for t in _inputs(layer._inbound_nodes[number])]
     for layer in _operations(model):
         numbers = [i for i in range(len(layer._inbound_nodes)) if (id(layer), i) in members]
-        call_numbers.update({(id(layer), i): rank for rank, i in enumerate(numbers)})
+        call_numbers.update({(id(layer), i): call_index for call_index, i in enumerate(numbers)})
     return call_numbers
 
 

@@ -107,8 +107,8 @@ class Graph:
     def calls(self) -> Iterator[tuple[CallId, Call]]:
         """Yield every call with its id, layer by layer."""
         for layer in self.layers.values():
-            for rank, call in enumerate(layer.calls):
-                yield CallId(layer.name, rank), call
+            for call_index, call in enumerate(layer.calls):
+                yield CallId(layer.name, call_index), call
 
     def call(self, call_id: CallId) -> Call:
         """Return one call.
@@ -118,7 +118,7 @@ class Graph:
             IndexError: the layer has no such call.
 
         """
-        return self.layers[call_id.layer].calls[call_id.rank]
+        return self.layers[call_id.layer].calls[call_id.call_index]
 
     @cached_property
     def readers(self) -> Mapping[CallId, tuple[tuple[CallId, Ref], ...]]:

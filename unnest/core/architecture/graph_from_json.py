@@ -138,10 +138,10 @@ def _read_functional(config: JsonObject, graph_name: str) -> Graph:
 
     def ref(raw_ref: tensor_refs.RawRef, first: Mapping[str, int]) -> Ref:
         name, number, tensor = raw_ref
-        rank = number - first[name]
-        if not 0 <= rank < max(1, len(stored_calls[name])):
+        call_index = number - first[name]
+        if not 0 <= call_index < max(1, len(stored_calls[name])):
             raise NotAGraph(f"{name!r} has no call number {number}")
-        return Ref(name, rank, tensor)
+        return Ref(name, call_index, tensor)
 
     layers = {
         name: Layer(

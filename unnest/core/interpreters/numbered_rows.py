@@ -81,7 +81,7 @@ class Values:
             raise Unknown("a graph of too much work")
         charge_steps(STEPS_PER_CALL + work // 1000)
         for tensor, array in enumerate(results):
-            self._tensors[Ref(at.layer, at.rank, tensor)] = array
+            self._tensors[Ref(at.layer, at.call_index, tensor)] = array
 
     def _changed(self, ref: Ref) -> Array:
         """Return new elements for a value computed of rows, like a layer's output. Raises DataDependent if unsized."""

@@ -107,7 +107,7 @@ class TowerRows:
         except NOT_COMPUTED:
             made = RowFacts.UNKNOWN
         for number, tensor in enumerate(made) if isinstance(made, list) else [(here.tensor, made)]:
-            output = Ref(here.layer, here.rank, number)
+            output = Ref(here.layer, here.call_index, number)
             self.facts.tensors[output] = tensor
             self.facts.add_first(output, op_call, reads)
         self.facts.tensors.setdefault(here, RowFacts.UNKNOWN)

@@ -147,12 +147,12 @@ class Trace:
 
     def behind(self, end: Ref) -> list[Step]:
         """Return the steps that a tensor results from, in order."""
-        found, pending = set[int](), [end.rank]
+        found, pending = set[int](), [end.call_index]
         while pending:
             at = pending.pop()
             if at not in found:
                 found.add(at)
-                pending += (ref.rank for ref in refs_in(arguments(self.steps[at].call)))
+                pending += (ref.call_index for ref in refs_in(arguments(self.steps[at].call)))
         return [self.steps[at] for at in sorted(found)]
 
     def dtype_of(self, tensor: TracedTensor) -> str | None:

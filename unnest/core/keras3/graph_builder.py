@@ -79,7 +79,7 @@ class Builder:
         if isinstance(tree, Part):
             whole = self._placed(tree.of, stem, last, done)
             assert isinstance(whole, GraphTensor)
-            made = GraphTensor(whole.layer, whole.rank, tree.index)
+            made = GraphTensor(whole.layer, whole.call_index, tree.index)
         elif isinstance(tree, LayerCall):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)
             made = self._call(self._layer(tree.layer), args, kwargs)
@@ -191,7 +191,7 @@ class Builder:
         """Return the arguments as Keras 3 stores them; an unknown shape is noted as (), which no loader reads."""
         if isinstance(tree, GraphTensor):
             spec = self.specs.get(tree) or Spec((), "float32")
-            history: Json = [tree.layer, tree.rank, tree.tensor]
+            history: Json = [tree.layer, tree.call_index, tree.tensor]
             noted: JsonObject = {
                 "shape": list(spec.shape),
                 "dtype": spec.dtype,
@@ -209,7 +209,7 @@ class Builder:
         """Return the names of the layers that the outputs need, in Keras's order."""
 
         def refs(tensors: Sequence[GraphTensor]) -> list[Ref]:
-            return [Ref(t.layer, t.rank, t.tensor) for t in tensors]
+            return [Ref(t.layer, t.call_index, t.tensor) for t in tensors]
 
         return keras_order(self._reads, refs(inputs), refs(outputs))
 
@@ -232,13 +232,13 @@ class Builder:
                 "TensorFlow operation",
                 "gives a shape or a number, where a layer needs a tensor",
             )
-        ranks = self._needed_ranks(outputs)
+        new_indices = self._needed_calls(outputs)
         layers: list[Json] = [
-            {**self.entries[n].entry, "name": n, "inbound_nodes": self._nodes(n, ranks)} for n in names
+            {**self.entries[n].entry, "name": n, "inbound_nodes": self._nodes(n, new_indices)} for n in names
         ]  # fmt: skip
         config: JsonObject = {
-            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, ranks, structures[0]),
-            "output_layers": self._ends(outputs, ranks, structures[1]),
+            "name": name, **settings, "layers": layers, "input_layers": self._ends(inputs, new_indices, structures[0]),
+            "output_layers": self._ends(outputs, new_indices, structures[1]),
         }  # fmt: skip
         weights = tuple(w for n in names for w in with_owner(n, self.entries[n].weights))
         return NewLayer(name, FUNCTIONAL, config, weights, "keras.src.models.functional")
@@ -246,36 +246,43 @@ class Builder:
     def _reads(self, at: CallId) -> list[Ref]:
         """Return the tensors that a call reads; an input has none."""
         calls = self.entries[at.layer].reads
-        return [Ref(t.layer, t.rank, t.tensor) for t in calls[at.rank]] if calls else []
+        return [Ref(t.layer, t.call_index, t.tensor) for t in calls[at.call_index]] if calls else []
 
-    def _needed_ranks(self, outputs: Sequence[GraphTensor]) -> dict[str, dict[int, int]]:
-        """Return the calls that the outputs need: layer -> rank here -> rank among those of the layer."""
-        ends = (CallId(t.layer, t.rank) for t in outputs)
-        ranks: dict[str, dict[int, int]] = {}
+    def _needed_calls(self, outputs: Sequence[GraphTensor]) -> dict[str, dict[int, int]]:
+        """Return the calls that the outputs need: layer -> index of the call here -> its index among those needed."""
+        ends = (CallId(t.layer, t.call_index) for t in outputs)
+        new_indices: dict[str, dict[int, int]] = {}
         for at in sorted(reached(ends, lambda at: [ref.call for ref in self._reads(at)])):
-            of_layer = ranks.setdefault(at.layer, {})
-            of_layer[at.rank] = len(of_layer)
-        return ranks
+            of_layer = new_indices.setdefault(at.layer, {})
+            of_layer[at.call_index] = len(of_layer)
+        return new_indices
 
-    def _nodes(self, name: str, ranks: Mapping[str, Mapping[int, int]]) -> list[Json]:
-        """Return the calls of a layer that are needed, in the ranks that their tensors have then."""
+    def _nodes(self, name: str, new_indices: Mapping[str, Mapping[int, int]]) -> list[Json]:
+        """Return the calls of a layer that are needed, with the indices that the calls of their tensors have then."""
         nodes = self.entries[name].nodes
-        return [_with_ranks(nodes[rank], ranks) for rank in ranks.get(name, ())] if nodes else []
+        return (
+            [
+                _with_call_indices(nodes[call_index], new_indices)
+                for call_index in new_indices.get(name, ())
+            ]
+            if nodes
+            else []
+        )
 
     def _ends(
         self,
         tensors: Sequence[GraphTensor],
-        ranks: Mapping[str, Mapping[int, int]],
+        new_indices: Mapping[str, Mapping[int, int]],
         structure: Json,
     ) -> Json:
         """Return stored inputs or outputs; functional models count calls from 1 here (source: Keras 3.15)."""
         ends: list[Json] = []
         for t in tensors:
-            rank = ranks.get(t.layer, {}).get(t.rank, t.rank)
+            call_index = new_indices.get(t.layer, {}).get(t.call_index, t.call_index)
             ends.append(
                 [
                     t.layer,
-                    rank + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL),
+                    call_index + int(self.entries[t.layer].entry["class_name"] == FUNCTIONAL),
                     t.tensor,
                 ]
             )
@@ -284,21 +291,24 @@ class Builder:
         return ends[0] if len(ends) == 1 else ends
 
 
-def _with_ranks(node: Json, ranks: Mapping[str, Mapping[int, int]]) -> Json:
-    """Return a stored call, or a part of it, with other ranks of the calls that its tensors come from."""
+def _with_call_indices(node: Json, new_indices: Mapping[str, Mapping[int, int]]) -> Json:
+    """Return a stored call, or a part of it, with new indices of the calls that its tensors come from."""
     if isinstance(node, OBJECT):
         if node.get("class_name") == tensor_refs.KERAS_3_TENSOR:
             config = node["config"]
             assert isinstance(config, Mapping)
-            layer, rank, tensor = cast(
+            layer, call_index, tensor = cast(
                 "list[Any]", config["keras_history"]
             )  # as `_stored` writes it
             return {
                 **node,
-                "config": {**config, "keras_history": [layer, ranks[layer][rank], tensor]},
+                "config": {
+                    **config,
+                    "keras_history": [layer, new_indices[layer][call_index], tensor],
+                },
             }
-        return {key: _with_ranks(part, ranks) for key, part in node.items()}
-    return [_with_ranks(part, ranks) for part in node] if is_list(node) else node
+        return {key: _with_call_indices(part, new_indices) for key, part in node.items()}
+    return [_with_call_indices(part, new_indices) for part in node] if is_list(node) else node
 
 
 def _packed(structure: Json, ends: Iterator[Json]) -> Json:

@@ -186,7 +186,7 @@ class _Functional:
         tensor = made[ref.tensor] if ref.tensor < len(made) else None
         if tensor is None and len(made) == 1 and isinstance(made[0], GraphTensor):
             # The outputs of one call of a layer that gives several.
-            tensor = GraphTensor(made[0].layer, made[0].rank, ref.tensor)
+            tensor = GraphTensor(made[0].layer, made[0].call_index, ref.tensor)
         if not isinstance(tensor, GraphTensor):
             raise refused(
                 ref.layer, self.graph.layers[ref.layer].class_name, f"has no output {ref.tensor}"

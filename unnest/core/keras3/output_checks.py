@@ -104,8 +104,8 @@ def _check_calls(model: JsonObject) -> None:
         for value in json_tree.objects(layer.stored.get("inbound_nodes")):
             if value.get("class_name") != KERAS_3_TENSOR:
                 continue
-            name, rank, _ = cast("list[Any]", settings(value)["keras_history"])
-            if rank >= calls.get(name, 0):
+            name, call_index, _ = cast("list[Any]", settings(value)["keras_history"])
+            if call_index >= calls.get(name, 0):
                 raise refused(
                     layer.name, layer.class_name, f"reads {name!r}, which is not in the model"
                 )

@@ -68,7 +68,7 @@ class GraphTensor:
     """A tensor that is in the graph already: an output of the layer `layer`, by the builder's numbers."""
 
     layer: str
-    rank: int
+    call_index: int
     tensor: int
 
 

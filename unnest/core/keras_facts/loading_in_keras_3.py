@@ -239,7 +239,7 @@ def _refused_graph(model: Stored) -> str | None:
         late = (
             r.layer
             for r in refs
-            if r.rank + graph.layers[r.layer].first >= len(graph.layers[r.layer].calls)
+            if r.call_index + graph.layers[r.layer].first >= len(graph.layers[r.layer].calls)
         )
         if refused := next(late, None):
             return f"a model within the model ({refused}), whose calls Keras 2 counts from 1"

@@ -41,7 +41,19 @@ MAX_FLOAT = 3e38
 """Nearly the largest of 32 bits."""
 
 ATOM, UNARY, COMPARISON = 10, 8, 1
-RANK = {"|": 2, "^": 3, "&": 4, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7, "@": 7, "**": 9}
+PRECEDENCE = {
+    "|": 2,
+    "^": 3,
+    "&": 4,
+    "+": 6,
+    "-": 6,
+    "*": 7,
+    "/": 7,
+    "//": 7,
+    "%": 7,
+    "@": 7,
+    "**": 9,
+}
 """How tightly an operator binds, for the parentheses of the text."""
 
 
@@ -55,7 +67,7 @@ class SymbolicTensor:
     operand: Operand
     dtype: str
     text: str
-    rank: int = ATOM
+    precedence: int = ATOM
     shape: tuple[int | None, ...] | None = None
     nodes: int = 1
     rows: int | None = None
@@ -67,7 +79,7 @@ class Const:
 
     value: bool | int | float | str | EllipsisType | None
     text: str
-    rank: int = ATOM
+    precedence: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class Items:
     items: tuple[SymbolicValue, ...]
     size: int
     depth: int = 1
-    rank: int = ATOM
+    precedence: int = ATOM
     spelt: str = ""
 
     @property
@@ -115,7 +127,7 @@ class ConstantArray:
 
     value: Json
     text: str
-    rank: int = ATOM
+    precedence: int = ATOM
     numbers: ArrayKind | None = None
 
 
@@ -124,7 +136,7 @@ class SliceOf:
     """A slice with constant ends."""
 
     ends: tuple[int | None, int | None, int | None]
-    rank: int = ATOM
+    precedence: int = ATOM
 
     @property
     def text(self) -> str:
@@ -139,7 +151,7 @@ class LibraryName:
 
     path: str
     text: str
-    rank: int = ATOM
+    precedence: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +161,7 @@ class BoundMethod:
     of: SymbolicTensor | ShapeTuple | ConstantArray
     name: str
     text: str
-    rank: int = ATOM
+    precedence: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +175,7 @@ class ShapeTuple:
     kind: Literal["shape", "list", "tuple", "tensor"]
     text: str
     rows: int | None = None
-    rank: int = ATOM
+    precedence: int = ATOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +184,7 @@ class Size:
 
     text: str
     rows: int | None = None
-    rank: int = ATOM
+    precedence: int = ATOM
 
 
 SymbolicValue: TypeAlias = (
@@ -250,9 +262,9 @@ def of_readable_length(text: str) -> str:
     return text
 
 
-def in_parentheses(value: SymbolicValue, rank: int) -> str:
-    """Return a value's text, in parentheses if it binds less than `rank`."""
-    return value.text if value.rank >= rank else f"({value.text})"
+def in_parentheses(value: SymbolicValue, precedence: int) -> str:
+    """Return a value's text, in parentheses if it binds less than `precedence`."""
+    return value.text if value.precedence >= precedence else f"({value.text})"
 
 
 def part(tensor: SymbolicTensor, index: int) -> SymbolicTensor:

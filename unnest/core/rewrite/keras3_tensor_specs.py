@@ -84,7 +84,7 @@ def with_output_noted(
 ) -> Json:
     """Return a call of the head with the tensor specs that Keras 3 notes when no merge has cast the outputs."""
     for merge in wrapper.merges if output else ():
-        number = merge.tensor.rank + graph.layers[merge.layer].first
+        number = merge.tensor.call_index + graph.layers[merge.layer].first
         stored = tensor_refs.with_dtype(
             stored, [merge.layer, number, merge.tensor.tensor], output.dtype if output else ""
         )

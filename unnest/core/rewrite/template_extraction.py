@@ -199,10 +199,10 @@ class _Renumbering:
     ) -> None:
         self._graph = graph
         self._replacements = replacements
-        self._rank = {
-            CallId(name, rank): new
+        self._new_index = {
+            CallId(name, call_index): new
             for name, layer in graph.layers.items()
-            for new, rank in enumerate(
+            for new, call_index in enumerate(
                 r for r in range(len(layer.calls)) if CallId(name, r) not in removed
             )
         }
@@ -224,12 +224,16 @@ class _Renumbering:
         ref = Ref(name, number - first(self._graph.layers[name]), tensor)
         new = self._replacements.get(ref, ref)
         if isinstance(new, _TemplateTensor):
-            return (new.layer.name, first(new.layer) + new.ref.rank, new.ref.tensor)
-        if new.call not in self._rank:
+            return (new.layer.name, first(new.layer) + new.ref.call_index, new.ref.tensor)
+        if new.call not in self._new_index:
             raise NotAGraph(
                 f"{new.layer!r} belongs to a wrapper, but what surrounds the wrapper needs it"
             )
-        return (new.layer, first(self._graph.layers[new.layer]) + self._rank[new.call], new.tensor)
+        return (
+            new.layer,
+            first(self._graph.layers[new.layer]) + self._new_index[new.call],
+            new.tensor,
+        )
 
 
 def with_first_tower_in_place(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
@@ -349,7 +353,7 @@ def _entries_left(
     graph: Graph, layer: Layer, removed: set[CallId], rewritten: Callable[[CallId, Json], Json]
 ) -> list[JsonObject]:
     """Return [a layer's entry] with the calls that are left, rewritten; [] if none is left."""
-    call_ids = [CallId(layer.name, rank) for rank in range(len(layer.calls))]
+    call_ids = [CallId(layer.name, index) for index in range(len(layer.calls))]
     if graph.call(call_ids[0]).stored is None:  # an input layer
         return [layer.stored]
     calls = [

@@ -59,8 +59,8 @@ def reorder_optimizer_state(
     """
     if not before or sorted(t.ref for t in before) != sorted(t.ref for t in after):
         return None
-    rank = {tensor.ref: index for index, tensor in enumerate(before)}
-    order = [rank[tensor.ref] for tensor in after]
+    position = {tensor.ref: index for index, tensor in enumerate(before)}
+    order = [position[tensor.ref] for tensor in after]
     layouts = []
     for scalars in range(min(4, len(state) + 1)):
         slots, remainder = divmod(len(state) - scalars, len(before))

@@ -174,17 +174,19 @@ def optimizer_state(
     Its slots are named after the optimizer, the weight, and their kind: `training/Adam/conv/kernel/m`.
     """
     stored = {v.name: v.tensor for v in variables if v.tensor is not None}
-    rank = {
+    weight_number = {
         t.name.removesuffix(":0"): k for k, t in enumerate(t for g in groups for t in g.tensors)
     }
     slots: dict[str, dict[tuple[int, str], Tensor]] = {}
     for name, tensor in stored.items():
         path, _, kind = name.rpartition("/")
         parts = path.split("/")[:MAX_SCOPES]
-        position = next((k for k in range(1, len(parts)) if "/".join(parts[k:]) in rank), None)
+        position = next(
+            (k for k in range(1, len(parts)) if "/".join(parts[k:]) in weight_number), None
+        )
         if position is not None:
             slots.setdefault("/".join(parts[:position]), {})[
-                rank["/".join(parts[position:])], kind
+                weight_number["/".join(parts[position:])], kind
             ] = tensor
     if len(slots) != 1:
         return None

@@ -89,7 +89,7 @@ def _followers(graph: Graph, layers: Collection[str]) -> list[str]:
         names = [*graph.layers]
         return names[min(map(names.index, layers)) + 1 :]
     pending = [
-        CallId(name, rank) for name in layers for rank in range(len(graph.layers[name].calls))
+        CallId(name, index) for name in layers for index in range(len(graph.layers[name].calls))
     ]
     met = {*pending}
     for at in pending:

@@ -115,18 +115,18 @@ def _layer_in_creation_order(
     stems, gates = weight_stems(config), record.keras_1_gates
     modern = bool(initialized_stems(config))
     order = {
-        stem: rank
-        for rank, weight in enumerate(record.weights or ())
+        stem: index
+        for index, weight in enumerate(record.weights or ())
         for stem in (weight.stem, weight.keras_1)
     }
-    ranks: dict[tuple[int, int], Claim] = {}
+    claims_by_place: dict[tuple[int, int], Claim] = {}
     for claim in claims:
         stem = weight_stem(claim.weight, stems)
         if stem is None:
             stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
         gate = claim.weight.removeprefix(stem).removeprefix("_")
         at = gates.find(gate) if not modern and gate else 0
-        if stem not in order or at < 0 or (at, order[stem]) in ranks:
+        if stem not in order or at < 0 or (at, order[stem]) in claims_by_place:
             return None
-        ranks[at, order[stem]] = claim
-    return [ranks[key] for key in sorted(ranks)]
+        claims_by_place[at, order[stem]] = claim
+    return [claims_by_place[key] for key in sorted(claims_by_place)]

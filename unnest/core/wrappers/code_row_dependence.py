@@ -118,8 +118,8 @@ class TracedTensors(TensorGraph):
         """Return the shape of a tensor, with None for axes as long as the batch."""
         if known_shapes is not None and ref in known_shapes:
             return known_shapes[ref]
-        if ref.rank < len(self._shapes):
-            return self._shapes[ref.rank]
+        if ref.call_index < len(self._shapes):
+            return self._shapes[ref.call_index]
         arrays = self._trace.tensors[ref].arrays
         return (
             tuple(None if size in self._rows else size for size in arrays[0].shape)
@@ -129,7 +129,7 @@ class TracedTensors(TensorGraph):
 
     def parsed(self, at: CallId) -> OpCall:
         """Return the operation as a call."""
-        return self._trace.steps[at.rank].call
+        return self._trace.steps[at.call_index].call
 
     def computed(self, at: CallId, known_shapes: dict[Ref, Shape | None] | None = None) -> OpCall:
         """Return the operation as a call."""

@@ -43,15 +43,14 @@ def _is_start_of_last_part(
 ) -> bool:
     """Return True if a part that begins at `start` is the last, given where it stops, or its size.
 
-    The parts are of one size, or the end is a total that the file, the batch or a round number gives.
+    By its stop if the parts are of one size; by its size if it ends at a total that is stored, in the code, the fixed
+    batch size, or a round number.
     """
     if start <= 0:
         return False
     fixed_batch = set() if facts.rows is None else {facts.rows}
-    totals_beside = {*facts.constants, *fixed_batch, *ROUND} - {*values}
+    totals = {*values, *facts.constants, *fixed_batch, *ROUND}
     part_size = stop_or_size - start
-    is_stop = start < stop_or_size and (
-        isclose(part_size * facts.slice_count, stop_or_size) or stop_or_size in totals_beside
-    )
-    is_size = stop_or_size > 0 and start + stop_or_size in totals_beside.union(values)
+    is_stop = part_size > 0 and isclose(part_size * facts.slice_count, stop_or_size)
+    is_size = stop_or_size > 0 and start + stop_or_size in totals
     return is_stop or is_size

@@ -274,8 +274,8 @@ class ModelCalls(LayerTowers):
 
     def _leaves_a_tower_out(self, split: BatchSplit) -> bool:
         """Return True if the template is called on a slice of the same sources that no layer merges."""
-        for rank, call in enumerate(self.template.calls):
-            if CallId(self.template.name, rank) in self.calls:
+        for call_index, call in enumerate(self.template.calls):
+            if CallId(self.template.name, call_index) in self.calls:
                 continue
             slices = (ref.call for ref in call.reads if can_slice(self.graph, ref.call))
             if any(self.graph.call(at).reads[0] in split.sources for at in slices):

@@ -139,7 +139,7 @@ class ServingTensors(SearchedGraph):
 
     def op(self, at: CallId) -> Op | None:
         """Return the operation of a call; None for an argument of the root graph."""
-        return self.view.graph(self._frames[at.rank]).ops.get(at.layer)
+        return self.view.graph(self._frames[at.call_index]).ops.get(at.layer)
 
     def place(self, ref: Ref) -> Place:
         """Return the place where a tensor is made."""
@@ -148,7 +148,11 @@ class ServingTensors(SearchedGraph):
     def inputs(self, at: CallId) -> list[Place]:
         """Return the inputs of a call, as its graph spells them."""
         op = self.op(at)
-        return [] if op is None else [Place(self._frames[at.rank], tensor) for tensor in op.inputs]
+        return (
+            []
+            if op is None
+            else [Place(self._frames[at.call_index], tensor) for tensor in op.inputs]
+        )
 
     def reads(self, at: CallId) -> Sequence[Ref]:
         """Return the tensors that a call reads."""
@@ -156,7 +160,9 @@ class ServingTensors(SearchedGraph):
         if reads is None:
             op = self.op(at)
             reads = (
-                () if op is None else tuple([self._ref(at.rank, tensor) for tensor in op.inputs])
+                ()
+                if op is None
+                else tuple([self._ref(at.call_index, tensor) for tensor in op.inputs])
             )
             self._reads[at] = reads
         return reads

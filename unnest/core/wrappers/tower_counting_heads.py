@@ -49,7 +49,7 @@ def counting_layer(graph: Graph, wrapper: LayerWrapper) -> str | None:
         for at in (at for at, read in graph.readers.get(ref.call, ()) if read == ref):
             if towers > 1 and _takes_apart(tensors, ref, at, towers):
                 return at.layer
-            after = Ref(at.layer, at.rank, 0)
+            after = Ref(at.layer, at.call_index, 0)
             if after not in met and rows_kept(tensors, [after], {ref: tensors.shape(ref)}).are_kept:
                 met.add(after)
                 pending.append(after)

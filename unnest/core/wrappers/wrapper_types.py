@@ -27,7 +27,7 @@ class Merge(NamedTuple):
     @property
     def tensor(self) -> Ref:
         """The joined tensor."""
-        return Ref(self.calls[0].layer, self.calls[0].rank, 0)
+        return Ref(self.calls[0].layer, self.calls[0].call_index, 0)
 
 
 class Inline(NamedTuple):
@@ -106,7 +106,8 @@ class LayerWrapper(NamedTuple):
         if self.inline is not None:
             return self.inline.ends
         return {
-            m.tensor: Ref(self.towers[0].layer, self.towers[0].rank, m.output) for m in self.merges
+            m.tensor: Ref(self.towers[0].layer, self.towers[0].call_index, m.output)
+            for m in self.merges
         }
 
 

@@ -114,9 +114,9 @@ class Optimizers:
         if kinds is None:
             return None
 
-        def rank(slot: Message) -> tuple[int, int]:
+        def sort_key(slot: Message) -> tuple[int, int]:
             kind = kinds.index(slot.slot_name)
             weight = position.get(self._graph.key(int(slot.original)) or "", len(position))
             return (weight, kind) if kinds in WEIGHT_BY_WEIGHT else (kind, weight)
 
-        return [int(s.variable) for s in sorted(slots, key=rank)]
+        return [int(s.variable) for s in sorted(slots, key=sort_key)]

@@ -188,7 +188,7 @@ def _figure(
 
 
 def _key(call: CallId) -> str:
-    return f"{call.layer} {call.rank}"
+    return f"{call.layer} {call.call_index}"
 
 
 def _drawn_as_one(
@@ -360,7 +360,7 @@ def _folded(
     )
     nodes = tuple(
         Box(
-            f"{c.layer} {c.rank}",
+            f"{c.layer} {c.call_index}",
             c.layer,
             graph.layers[c.layer].class_name,
             "kept" if role == "kept" else "layer",
@@ -368,7 +368,7 @@ def _folded(
         for c in calls
     )
     edges = dict.fromkeys(
-        (f"{ref.layer} {ref.rank}", f"{c.layer} {c.rank}")
+        (f"{ref.layer} {ref.call_index}", f"{c.layer} {c.call_index}")
         for c in calls for ref in graph.call(c).reads if ref.call in inner
     )  # fmt: skip
     title = f"{names[0]} to {names[-1]}"

@@ -61,7 +61,8 @@ def test_parentheses_stand_where_something_binds_more_tightly(
 ) -> None:
     """A signed number is an operation of its own, though it is stored as one constant."""
     assert (
-        keras3_expression_values.in_parentheses(value, keras3_expression_values.RANK["**"]) == text
+        keras3_expression_values.in_parentheses(value, keras3_expression_values.PRECEDENCE["**"])
+        == text
     )
 
 
@@ -180,7 +181,7 @@ def test_lists_in_lists_are_counted_with_all_that_is_in_them() -> None:
 
 def test_a_constant_is_no_number_where_it_is_a_truth_value() -> None:
     assert constant(value=True) == Const(value=True, text="True")
-    assert constant(-1).rank == keras3_expression_values.UNARY
+    assert constant(-1).precedence == keras3_expression_values.UNARY
 
 
 def test_what_computes_the_same_is_equal() -> None:

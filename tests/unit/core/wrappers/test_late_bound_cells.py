@@ -20,16 +20,16 @@ from unnest.core.wrappers.stored_slice_numbers import SliceFacts
         ([1], [3], None, False),
         ([2, 4], [], None, True),
         ([2, 7], [], None, False),
-        ([2, 7], [], 7, True),
-        ([60, 100], [], None, True),
+        ([2, 7], [], 7, False),
+        ([60, 100], [], None, False),
         ([60, 40], [], None, True),
-        ([60, 30], [], None, False),
+        ([60, 20], [], None, False),
         ([3, 2], [5], None, True),
         ([0, 4], [], None, False),
     ],
     ids=["index from 0", "index from 1", "index and count", "index from 1 and count", "count of each layer",
-         "first index", "another count", "equal parts", "unequal parts", "of a fixed batch", "percent",
-         "start and size", "size before the end", "size to a total", "first part"],
+         "first index", "another count", "equal parts", "unequal parts", "unequal parts of a fixed batch",
+         "unequal parts in percent", "start and size", "size before the end", "size to a total", "first part"],
 )  # fmt: skip
 def test_the_last_of_two_parts(
     cells: list[int], others: list[int], rows: int | None, is_last: bool

@@ -157,7 +157,7 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
         parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]
         return replace(items("list", parts), spelt=text)
     return (
-        replace(value, text=text, rank=ATOM)
+        replace(value, text=text, precedence=ATOM)
         if isinstance(value, (SymbolicTensor, ConstantArray, Const, ShapeTuple))
         else value
     )

@@ -16,7 +16,7 @@ from unnest.core.ops.keras3_expression_values import (
     FLOAT,
     MAX_INTEGER,
     MAX_NODES,
-    RANK,
+    PRECEDENCE,
     UNARY,
     Const,
     ConstantArray,
@@ -99,10 +99,12 @@ def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicVa
         if isinstance(left, ConstantArray) or isinstance(right, ConstantArray):
             constants = constant_array_arithmetic.arithmetic(symbol, left, right)
             if constants is not None:
-                return replace(constants, text=_infix(written, left, right), rank=RANK[written])
+                return replace(
+                    constants, text=_infix(written, left, right), precedence=PRECEDENCE[written]
+                )
         raise Unknown(f"`{written}` on {kind(left)} and {kind(right)}")
     computed = calculation(_class(written, left, right), left, right)
-    return replace(computed, text=_infix(written, left, right), rank=RANK[written])
+    return replace(computed, text=_infix(written, left, right), precedence=PRECEDENCE[written])
 
 
 def _is_list(value: SymbolicValue) -> bool:
@@ -118,7 +120,7 @@ def _concatenate(left: SymbolicValue, right: SymbolicValue) -> Items:
     if first.kind != second.kind:
         raise Unknown(f"`+` on {kind(first)} and {kind(second)}")
     joined = items(first.kind, [*first.items, *second.items])
-    return replace(joined, spelt=_infix("+", left, right), rank=RANK["+"])
+    return replace(joined, spelt=_infix("+", left, right), precedence=PRECEDENCE["+"])
 
 
 def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
@@ -201,13 +203,13 @@ def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:
         raise Unknown("an impossible calculation") from error
     if not isinstance(value, (int, float)) or number(constant(value)) is None:
         raise Unknown("a number beyond 32 bits")
-    return Const(value, _infix(symbol, left, right), RANK[symbol])
+    return Const(value, _infix(symbol, left, right), PRECEDENCE[symbol])
 
 
 def _infix(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     """Return a binary operator as text; `**` binds to the right and takes a sign there, others bind to the left."""
-    rank = RANK[symbol]
-    sides = (rank + 1, UNARY) if symbol == "**" else (rank, rank + 1)
+    precedence = PRECEDENCE[symbol]
+    sides = (precedence + 1, UNARY) if symbol == "**" else (precedence, precedence + 1)
     return of_readable_length(
         f"{in_parentheses(left, sides[0])} {symbol} {in_parentheses(right, sides[1])}"
     )
@@ -220,13 +222,13 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
         operation = BY_OPERATOR.get(f"{symbol}x")
         if operation is None:
             raise Unknown(f"`{symbol}` on tensors")
-        return replace(calculation(operation.keras3, value), text=text, rank=UNARY)
+        return replace(calculation(operation.keras3, value), text=text, precedence=UNARY)
     if (
         isinstance(value, ConstantArray)
         and symbol == "-"
         and (negative := constant_array_arithmetic.negative(value)) is not None
     ):
-        return replace(negative, text=text, rank=UNARY)
+        return replace(negative, text=text, precedence=UNARY)
     plain = number(value)
     if plain is None or symbol == "~":
         raise Unknown(f"`{symbol}` on {kind(value)}")
@@ -244,7 +246,7 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
         calculation(BY_OPERATOR[symbol].keras3, left, right),
         dtype="bool",
         text=text,
-        rank=COMPARISON,
+        precedence=COMPARISON,
     )
 
 
@@ -297,7 +299,7 @@ def _part_of_shape(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise Unknown("an index outside its shape")
-    return replace(sizes_of(shape)[index], text=text, rank=ATOM)
+    return replace(sizes_of(shape)[index], text=text, precedence=ATOM)
 
 
 def _keys(key: SymbolicValue) -> tuple[SymbolicValue, ...]:

@@ -59,12 +59,12 @@ def flip_theano_kernels(kind: str, weights: Weights, name: str, context: Context
         return weights
     if kind.startswith(("Separable", "Depthwise", "Conv3DTranspose", "LocallyConnected")):
         raise refused(name, kind, "how the Theano backend laid out its kernel was not measured")
-    rank = layer_record(kind).window_axes
-    if not rank or not layer_record(kind).weights:
+    window_axes = layer_record(kind).window_axes
+    if not window_axes or not layer_record(kind).weights:
         return weights
     context.note("theano-kernel", name)
     kernels = 2 if kind == "ConvLSTM2D" else 1
     return (
-        *(derived_weights.flipped(w, *range(rank)) for w in weights[:kernels]),
+        *(derived_weights.flipped(w, *range(window_axes)) for w in weights[:kernels]),
         *weights[kernels:],
     )

@@ -71,16 +71,16 @@ def locally_connected(old: OldLayer) -> Piece:
 def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
     """Convert a locally connected layer for an input of known shape: patches, and a dense layer over them."""
     config, name = old.config, old.name
-    rank = int(old.kind[-2])
-    if spec is None or len(spec.shape) != rank + 2:
+    window_axes = int(old.kind[-2])
+    if spec is None or len(spec.shape) != window_axes + 2:
         raise old.refused("the shape of its input does not follow from the file")
     first = config.get("data_format") == "channels_first"
-    if first and rank == 1:
+    if first and window_axes == 1:
         raise old.refused("channels_first was never made for it")
     sizes, channels = (
         (spec.shape[2:], spec.shape[1]) if first else (spec.shape[1:-1], spec.shape[-1])
     )
-    kernel, strides = (_sizes(config.get(k), rank) for k in ("kernel_size", "strides"))
+    kernel, strides = (_sizes(config.get(k), window_axes) for k in ("kernel_size", "strides"))
     if channels is None or None in sizes:
         raise old.refused("the shape of its input is not stored")
     out = [((s or 0) - k) // step + 1 for s, k, step in zip(sizes, kernel, strides, strict=True)]
@@ -105,12 +105,13 @@ def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         x: NodeTree = call.args[0]
-        if rank == 1:
+        if window_axes == 1:
             x = LayerCall(row, (x,))
         if first:
             x = LayerCall(last, (x,))
         settings: JsonObject = {
-            "size": [1, *kernel] if rank == 1 else kernel, "strides": [1, *strides] if rank == 1 else strides,
+            "size": [1, *kernel] if window_axes == 1 else kernel,
+            "strides": [1, *strides] if window_axes == 1 else strides,
             "dilation_rate": 1, "padding": "valid", "data_format": "channels_last",
         }  # fmt: skip
         x = LayerCall(flat, (OpNode(IMAGE, "ExtractPatches", settings, (x,)),))  # type: ignore[arg-type]  # calls among operands
@@ -145,9 +146,9 @@ def _patch_weights(
     return (own, *(derived_weights.reshaped(b, patches, filters) for b in bias))
 
 
-def _sizes(value: Json, rank: int) -> list[int]:
+def _sizes(value: Json, window_axes: int) -> list[int]:
     if isinstance(value, int):
-        return [value] * rank
+        return [value] * window_axes
     assert isinstance(value, Sequence)
     return [int(str(v)) for v in value]
 
@@ -238,7 +239,7 @@ def with_time_and_batch_swapped(made: Piece, old: OldLayer) -> Piece:
 
 def with_bias_on_last_axis(made: NewLayer, context: Context) -> Piece:
     """Add the bias of a channels_first convolution apart: Keras 3 on TensorFlow may add it along the wrong axis."""
-    rank = layer_record(made.class_name).window_axes
+    window_axes = layer_record(made.class_name).window_axes
     name = made.name
 
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
@@ -248,8 +249,8 @@ def with_bias_on_last_axis(made: NewLayer, context: Context) -> Piece:
         if given is not None and given.shape[-1] not in (None, given.shape[1]):
             return made
         context.note("channels-first-bias", name)
-        to_last = [*range(2, rank + 2), 1]
-        to_first = [rank + 1, *range(1, rank + 1)]
+        to_last = [*range(2, window_axes + 2), 1]
+        to_first = [window_axes + 1, *range(1, window_axes + 1)]
         inner = made.renamed(f"{name}_channels_last")
         inner = replace(inner, config={**inner.config, "data_format": "channels_last"})
         return chain(

@@ -31,7 +31,7 @@ class CallValues:
         rows = self.context.graph.rows.setdefault(tensor, len(self.context.graph.rows))
         made = (
             self.context.graph.results.get(tensor.layer)
-            if (tensor.rank, tensor.tensor) == (0, 0)
+            if (tensor.call_index, tensor.tensor) == (0, 0)
             else None
         )
         if made is not None and not isinstance(made, SymbolicTensor) and not holds_tensors(made):
