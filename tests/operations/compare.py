@@ -31,9 +31,12 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
+from unnest.core.ops.keras3_functions import FUNCTIONS
 from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
-from unnest.core.ops.registry import CONTENTS, FUNCTIONS, OPERATIONS, Kind, Operation
+from unnest.core.ops.operation_entry import CONTENTS, Operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import OPERATIONS
 from unnest.core.ops.static_shapes import Sized
 
 TOLERANCE = 1e-5

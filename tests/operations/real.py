@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.registry import OPERATIONS, Operation
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.registry import OPERATIONS
 
 Function: TypeAlias = "Callable[..., Any]"
 

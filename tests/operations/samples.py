@@ -19,7 +19,10 @@ from typing import Any
 import numpy as np
 
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.registry import FUNCTIONS, OPERATIONS, Kind, Operation
+from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import OPERATIONS
 
 RANDOM = np.random.default_rng(5)
 

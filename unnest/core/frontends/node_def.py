@@ -18,7 +18,9 @@ from typing import NamedTuple
 from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.registry import BY_NODE_OP, JOINS, MOVES, OPERATIONS, Operation
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import JOINS, MOVES
+from unnest.core.ops.registry import BY_NODE_OP, OPERATIONS
 
 
 def parse_node_def(value: Json) -> JsonObject | None:

@@ -23,15 +23,9 @@ from unnest.core.ops.numbered_elements import (
     whole_numbers,
     whole_quotient,
 )
-from unnest.core.ops.registry import (
-    CONTENTS,
-    IDLE_ARGUMENTS,
-    IN_PLACE,
-    OPERATIONS,
-    Kind,
-    function_of,
-    kind_of,
-)
+from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
+from unnest.core.ops.operation_kinds import IN_PLACE, Kind
+from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
 
 SIZING = ("shape", "multiples")
 """The arguments that only say how large a tensor is."""

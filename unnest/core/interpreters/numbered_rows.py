@@ -18,7 +18,8 @@ from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ELEMENT, Array
-from unnest.core.ops.registry import SLICES, kind_of
+from unnest.core.ops.operation_kinds import SLICES
+from unnest.core.ops.registry import kind_of
 
 MAX_CALLS = 2000
 """Operations that one tensor may take; real ones take a few per tower."""

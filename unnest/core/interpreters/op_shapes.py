@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
-from unnest.core.ops.registry import Kind, Operation, argument, operation_of
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import argument, operation_of
 from unnest.core.ops.static_shapes import (
     Sized,
     axes_of,
@@ -27,8 +29,8 @@ def result_shape(call: OpCall) -> Shape | None:
     if operation is None:
         return None
     try:
-        if operation.shape is not None:
-            return operation.shape(**operation.bind(call.args, call.kwargs))
+        if operation.shape_rule is not None:
+            return operation.shape_rule(**operation.bind(call.args, call.kwargs))
         return _shape_by_kind(operation, call)
     except NOT_COMPUTED:
         return None

@@ -29,16 +29,10 @@ from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array, check_size
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import IN_PLACE, JOINS, Kind
 from unnest.core.ops.product_axes import MATRIX
-from unnest.core.ops.registry import (
-    IN_PLACE,
-    JOINS,
-    Kind,
-    Operation,
-    argument,
-    kind_of,
-    operation_of,
-)
+from unnest.core.ops.registry import argument, kind_of, operation_of
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""
@@ -309,7 +303,7 @@ def of_matrix(tensors: TowerTensors, step: RowStep) -> TensorRows:
 def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
     """Combine by a sum of products, along the axes that the operation sums over. Raises Unknown."""
     call, operation = step.call, step.operation
-    if operation.axes is None:
+    if operation.axes_rule is None:
         raise Unknown("the axes of a product")
     is_pair = operation.position("y") is not None
     operands = (
@@ -322,7 +316,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
         for name in operation.parameters
         if name not in ("x", "y", "*xs") and (value := argument(call, name)) is not None
     }
-    letters, output = operation.axes([tensors.axes_of(value) for value in operands], **beside)
+    letters, output = operation.axes_rule([tensors.axes_of(value) for value in operands], **beside)
     arrays = [
         tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)
     ]
@@ -367,11 +361,11 @@ def in_another_order(tensors: TowerTensors, step: RowStep) -> TensorRows:
 
     Raises RowsMixed.
     """
-    if not step.operation.reorders:
+    if not step.operation.reorders_rows:
         return RowFacts.UNKNOWN
     tensor = tensors.first(step.call)
     combined([tensor, each_its_own(tensor.shape)])
-    if step.operation.mixes:
+    if step.operation.mixes_rows:
         raise RowsMixed
     tensors.of_unknown_count.add(step.here)
     return elsewhere(tensors, (tensors.rows, *tensors.sizes(step.here)[1:]))
@@ -392,7 +386,7 @@ def _axes(tensors: TowerTensors, step: RowStep, tensor: Array) -> Collection[int
 
     """
     named = argument(step.call, "axis")
-    axis = step.operation.axis if named is None else named
+    axis = step.operation.default_axis if named is None else named
     axes = range(tensor.ndim) if axis is None else tensors.numbers(axis)
     if any(not -tensor.ndim <= each < tensor.ndim for each in axes):
         raise ValueError("an axis that a tensor does not have")

@@ -16,7 +16,8 @@ from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
-from unnest.core.ops.registry import Kind, kind_of
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import kind_of
 
 
 class RowsKept(NamedTuple):

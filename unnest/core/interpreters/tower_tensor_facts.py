@@ -16,7 +16,8 @@ from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.apply import contents
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.numbered_elements import ELEMENT, Array, whole_numbers
-from unnest.core.ops.registry import JOINS, MOVES, SLICES, kind_of
+from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES
+from unnest.core.ops.registry import kind_of
 
 TRIAL_BATCH_ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""

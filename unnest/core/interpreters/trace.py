@@ -23,7 +23,8 @@ from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.numbered_elements import ELEMENT, MISFITS, Array, TooLarge, check_size
-from unnest.core.ops.registry import COMPUTING, JOINS, SLICES, Kind, argument, operation_of
+from unnest.core.ops.operation_kinds import COMPUTING, JOINS, SLICES, Kind
+from unnest.core.ops.registry import argument, operation_of
 
 MAX_TRACE_ELEMENTS = 20_000_000
 """Elements that all operations of one run may give."""

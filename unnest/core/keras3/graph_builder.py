@@ -360,8 +360,8 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
             return UNKNOWN_DTYPE
         return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
     operation = BY_LAYER_CLASS.get(kind)
-    if operation is not None and operation.gives:
-        return operation.gives
+    if operation is not None and operation.result_dtype:
+        return operation.result_dtype
     told = config.get("dtype") if isinstance(config, Mapping) else None
     values = given[1:] if operation is not None and operation.chooses_by_mask else given
     return told if isinstance(told, str) else values[0] if values else FLOAT

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.numbered_elements import ELEMENT, Array, arrays_in, axis_number, whole_number
-from unnest.core.ops.registry import CONTENTS, OPERATIONS
+from unnest.core.ops.operation_entry import CONTENTS
+from unnest.core.ops.registry import OPERATIONS
 
 
 def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:

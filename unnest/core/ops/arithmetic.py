@@ -10,6 +10,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import Theano, keras3
 from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
@@ -20,7 +21,8 @@ from unnest.core.ops.numbered_elements import (
     truncated_quotient,
     whole_quotient,
 )
-from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
@@ -32,7 +34,14 @@ define_all(
     "*x",
     Kind.ELEMENTWISE,
 )
-define("logical_xor", "*x", Kind.ELEMENTWISE, keras3="LogicalXor", takes_truth=True, gives="bool")
+define(
+    "logical_xor",
+    "*x",
+    Kind.ELEMENTWISE,
+    keras3_class="LogicalXor",
+    takes_booleans=True,
+    result_dtype="bool",
+)
 define_all("accumulate_n|accumulate_n_v2 multiply_n maximum_n minimum_n", "xs", Kind.ELEMENTWISE)
 
 
@@ -77,7 +86,15 @@ def logical(function: Callable[..., Any]) -> Callable[..., Array]:
 def of_two(names: str, function: Callable[..., Any], keras3: str = "", symbol: str = "") -> None:
     """Register an operation on two tensors that NumPy computes, and one class of Keras 3."""
     compute = arithmetic(function)
-    define(names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, symbol=symbol)
+    define(
+        names,
+        "*x",
+        Kind.ELEMENTWISE,
+        compute,
+        number_function=function,
+        keras3_class=keras3,
+        python_operator=symbol,
+    )
 
 
 of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")
@@ -101,28 +118,46 @@ define(
     "*x",
     Kind.ELEMENTWISE,
     arithmetic(truncated_quotient),
-    function=truncated_quotient,
-    keras3="Divide",
-    symbol="classic /",
+    number_function=truncated_quotient,
+    keras3_class="Divide",
+    python_operator="classic /",
 )
-define("truncate_div", "*x", Kind.ELEMENTWISE, arithmetic(whole_quotient), function=whole_quotient)
+define(
+    "truncate_div",
+    "*x",
+    Kind.ELEMENTWISE,
+    arithmetic(whole_quotient),
+    number_function=whole_quotient,
+)
 # The node Mod divides towards zero, which the function of that name does not.
 define(
     "truncate_mod",
     "*x",
     Kind.ELEMENTWISE,
     arithmetic(np.fmod),
-    function=np.fmod,
+    number_function=np.fmod,
     nodes={"Mod": "*x"},
 )
-define("pow power tf.pow tf.math.pow", "*x", Kind.ELEMENTWISE, keras3="Power", symbol="**")
+define(
+    "pow power tf.pow tf.math.pow",
+    "*x",
+    Kind.ELEMENTWISE,
+    keras3_class="Power",
+    python_operator="**",
+)
 
 
 def of_backend(names: str, function: Callable[..., Any], keras3: str) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
     compute = arithmetic(function)
     define(
-        names, "*x", Kind.ELEMENTWISE, compute, function=function, keras3=keras3, theano=Theano.SAME
+        names,
+        "*x",
+        Kind.ELEMENTWISE,
+        compute,
+        number_function=function,
+        keras3_class=keras3,
+        theano=Theano.SAME,
     )
 
 
@@ -138,10 +173,10 @@ def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: st
         "*x",
         Kind.ELEMENTWISE,
         compute,
-        function=function,
-        keras3=keras3,
-        symbol=symbol,
-        gives="bool",
+        number_function=function,
+        keras3_class=keras3,
+        python_operator=symbol,
+        result_dtype="bool",
     )
 
 
@@ -161,32 +196,32 @@ define(
     OF_TWO,
     Kind.ELEMENTWISE,
     logical(np.not_equal),
-    keras3="NotEqual",
-    symbol="!=",
-    gives="bool",
+    keras3_class="NotEqual",
+    python_operator="!=",
+    result_dtype="bool",
 )
 define(
     "logical_and tf.logical_and tf.math.logical_and",
     OF_TWO,
     Kind.ELEMENTWISE,
     logical(np.logical_and),
-    keras3="LogicalAnd",
-    symbol="&",
-    takes_truth=True,
-    gives="bool",
+    keras3_class="LogicalAnd",
+    python_operator="&",
+    takes_booleans=True,
+    result_dtype="bool",
 )
 define(
     "logical_or tf.logical_or tf.math.logical_or",
     OF_TWO,
     Kind.ELEMENTWISE,
     logical(np.logical_or),
-    keras3="LogicalOr",
-    symbol="|",
-    takes_truth=True,
-    gives="bool",
+    keras3_class="LogicalOr",
+    python_operator="|",
+    takes_booleans=True,
+    result_dtype="bool",
 )
 define("divide_no_nan div_no_nan tf.div_no_nan tf.math.divide_no_nan", "*x", Kind.ELEMENTWISE,
-       keras3="DivideNoNan")  # fmt: skip
+       keras3_class="DivideNoNan")  # fmt: skip
 
 
 @keras3("K.pow pow", "x|a y|b", theano=Theano.USUALLY)
@@ -219,7 +254,7 @@ def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Multiply", call.floats("x"), call.number("scalar"))
 
 
-@operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, function=np.add)
+@operation("add_n", "xs", Kind.ELEMENTWISE, nodes={"AddN": "*xs"}, number_function=np.add)
 def add_n(xs: Value) -> Array:
     """Return the sum of several arrays."""
     arrays = same_contents(xs)
@@ -252,7 +287,7 @@ def average_n(xs: Value) -> Array:
     "where select select_v2",
     "mask|condition chosen|x|x1 other|y|x2",
     Kind.ELEMENTWISE,
-    keras3="Where",
+    keras3_class="Where",
 )
 def where(mask: Value, chosen: Value = None, other: Value = None) -> Array:
     """Return elements of `chosen` where the mask is true, else of `other`; without either the indices of True.

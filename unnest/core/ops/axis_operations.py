@@ -11,8 +11,10 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import Theano, keras3
 from unnest.core.ops.numbered_elements import ELEMENT, Array, axis_number, whole_numbers
-from unnest.core.ops.registry import Kind, Theano, define, define_all, keras3, operation, shape_rule
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import axis_of, shape_of, without_axes
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def _nodes(*names: str) -> dict[str, str]:
 def reduced(names: str, keras3: str, node: str, function: Callable[..., Any] | None = None) -> None:
     """Register a reduction that one class of Keras 3 computes; its backend's function is the same on Theano."""
     compute = None if function is None else reduction(function)
-    define(names, REDUCED, Kind.REDUCTION, compute, nodes=_nodes(node), function=function, keras3=keras3,
+    define(names, REDUCED, Kind.REDUCTION, compute, nodes=_nodes(node), number_function=function, keras3_class=keras3,
            theano=Theano.SAME)  # fmt: skip
 
 
@@ -54,30 +56,32 @@ reduced("reduce_mean mean K.mean tf.reduce_mean tf.math.reduce_mean", "Mean", "M
 reduced("reduce_max max amax K.max tf.reduce_max tf.math.reduce_max", "Max", "Max")
 reduced("reduce_min min amin K.min tf.reduce_min tf.math.reduce_min", "Min", "Min")
 define("reduce_prod tf.reduce_prod tf.math.reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod),
-       nodes=_nodes("Prod"), function=np.prod, keras3="Prod")  # fmt: skip
-define("prod K.prod", REDUCED, Kind.REDUCTION, keras3="Prod", theano=Theano.SAME)
+       nodes=_nodes("Prod"), number_function=np.prod, keras3_class="Prod")  # fmt: skip
+define("prod K.prod", REDUCED, Kind.REDUCTION, keras3_class="Prod", theano=Theano.SAME)
 define(
     "reduce_std std tf.math.reduce_std K.std",
     REDUCED,
     Kind.REDUCTION,
-    keras3="Std",
+    keras3_class="Std",
     theano=Theano.USUALLY,
 )
-define("reduce_variance var K.var tf.math.reduce_variance", REDUCED, Kind.REDUCTION, keras3="Var")
+define(
+    "reduce_variance var K.var tf.math.reduce_variance", REDUCED, Kind.REDUCTION, keras3_class="Var"
+)
 define("reduce_logsumexp logsumexp K.logsumexp tf.reduce_logsumexp tf.math.reduce_logsumexp", REDUCED, Kind.REDUCTION,
-       keras3="Logsumexp")  # fmt: skip
+       keras3_class="Logsumexp")  # fmt: skip
 define("reduce_all all K.all tf.reduce_all tf.math.reduce_all", REDUCED, Kind.REDUCTION, nodes=_nodes("All"),
-       keras3="All", takes_truth=True, gives="bool")  # fmt: skip
+       keras3_class="All", takes_booleans=True, result_dtype="bool")  # fmt: skip
 define("reduce_any any K.any tf.reduce_any tf.math.reduce_any", REDUCED, Kind.REDUCTION, nodes=_nodes("Any"),
-       keras3="Any", takes_truth=True, gives="bool")  # fmt: skip
+       keras3_class="Any", takes_booleans=True, result_dtype="bool")  # fmt: skip
 define_all(
     "reduce_euclidean_norm|euclidean_norm median count_nonzero ptp nanmax nanmin nanmean nansum nanprod "
     "nanstd nanvar nanmedian l2_loss zero_fraction moments",
     REDUCED,
     Kind.REDUCTION,
 )
-define("argmax", REDUCED, Kind.REDUCTION, keras3="Argmax", gives="int32")
-define("argmin", REDUCED, Kind.REDUCTION, keras3="Argmin", gives="int32")
+define("argmax", REDUCED, Kind.REDUCTION, keras3_class="Argmax", result_dtype="int32")
+define("argmin", REDUCED, Kind.REDUCTION, keras3_class="Argmin", result_dtype="int32")
 define("average", "x axis weights", Kind.REDUCTION)
 
 
@@ -94,32 +98,38 @@ define("norm", "x ord axis keepdims|keep_dims", Kind.REDUCTION)
 LAST, FIRST, BEFORE_LAST = -1, 0, -2
 """Axes that operations work along where their calls name none."""
 
-define_all("softmax log_softmax sort argsort", "x axis|dim", Kind.ALONG, axis=LAST)
+define_all("softmax log_softmax sort argsort", "x axis|dim", Kind.ALONG, default_axis=LAST)
 CUMULATIVE = "x axis exclusive reverse"
 define(
-    "cumprod", CUMULATIVE, Kind.ALONG, axis=FIRST, nodes={"Cumprod": "x axis @exclusive @reverse"}
+    "cumprod",
+    CUMULATIVE,
+    Kind.ALONG,
+    default_axis=FIRST,
+    nodes={"Cumprod": "x axis @exclusive @reverse"},
 )
-define("cumulative_logsumexp", CUMULATIVE, Kind.ALONG, axis=FIRST)
+define("cumulative_logsumexp", CUMULATIVE, Kind.ALONG, default_axis=FIRST)
 define_all("l2_normalize", "x axis|dim", Kind.ALONG)
-define_all("normalize along_axis", "x axis", Kind.ALONG, axis=LAST)
+define_all("normalize along_axis", "x axis", Kind.ALONG, default_axis=LAST)
 # Its second result, the norm, has another shape.
 define_all("normalizewhole", "x ord axis", Kind.ALONG, keeps_shape=False)
-define_all("tril triu", "x k", Kind.ALONG, axis=BEFORE_LAST)
+define_all("tril triu", "x k", Kind.ALONG, default_axis=BEFORE_LAST)
 define_all("clip_by_norm", "x clip_norm axis|axes", Kind.ALONG)
 define_all("clip_by_average_norm", "x clip_norm", Kind.ALONG)
-define("top_k top_k_v2", "x k sorted", Kind.FOLD, axis=LAST, nodes={"TopKV2": "x k @sorted"})
-define_all("diff", "x n axis", Kind.FOLD, axis=LAST)
+define(
+    "top_k top_k_v2", "x k sorted", Kind.FOLD, default_axis=LAST, nodes={"TopKV2": "x k @sorted"}
+)
+define_all("diff", "x n axis", Kind.FOLD, default_axis=LAST)
 define_all("quantile percentile", "x q axis", Kind.FOLD)
 define_all("clip_by_global_norm", "xs clip_norm", Kind.FOLD)
 define_all("global_norm", "xs", Kind.FOLD)
-define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, axis=LAST)
+define_all("fft ifft rfft irfft", "x n axis", Kind.FOLD, default_axis=LAST)
 
 
 @operation(
     "cumsum",
     "x axis exclusive reverse",
     Kind.ALONG,
-    axis=FIRST,
+    default_axis=FIRST,
     nodes={"Cumsum": "x axis @exclusive @reverse"},
 )
 def cumsum(x: Value, axis: Value = 0, exclusive: Value = False, reverse: Value = False) -> Array:

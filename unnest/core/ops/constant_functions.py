@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Unknown
-from unnest.core.ops.registry import Theano, keras3
+from unnest.core.ops.keras3_functions import Theano, keras3
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

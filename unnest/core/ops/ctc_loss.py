@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Unknown
-from unnest.core.ops.registry import keras3
+from unnest.core.ops.keras3_functions import keras3
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -10,7 +10,9 @@ import numpy as np
 
 from unnest.core.model import Unknown
 from unnest.core.ops.arithmetic import arithmetic, logical
-from unnest.core.ops.registry import Kind, Nodes, Theano, define, define_all, keras3
+from unnest.core.ops.keras3_functions import Nodes, Theano, keras3
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, define_all
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -27,12 +29,12 @@ define_all(
 
 def of_each(names: str, keras3: str, **config: float) -> None:
     """Register an operation on each number that one class of Keras 3 computes."""
-    define(names, "*x", Kind.MAP, keras3=keras3, config=config)
+    define(names, "*x", Kind.MAP, keras3_class=keras3, keras3_config=config)
 
 
 def of_backend(names: str, keras3: str) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
-    define(names, "*x", Kind.MAP, keras3=keras3, theano=Theano.SAME)
+    define(names, "*x", Kind.MAP, keras3_class=keras3, theano=Theano.SAME)
 
 
 of_backend("exp K.exp tf.exp tf.math.exp", "Exp")
@@ -77,36 +79,50 @@ of_each("silu swish tf.nn.swish tf.nn.silu keras.activations.swish", "Silu")
 def rounded(names: str, function: Callable[..., Any], keras3: str, **config: int) -> None:
     """Register one that NumPy computes on plain numbers, too."""
     define(
-        names, "*x", Kind.MAP, arithmetic(function), function=function, keras3=keras3, config=config
+        names,
+        "*x",
+        Kind.MAP,
+        arithmetic(function),
+        number_function=function,
+        keras3_class=keras3,
+        keras3_config=config,
     )
 
 
 rounded("floor tf.floor tf.math.floor", np.floor, "Floor")
 rounded("ceil tf.ceil tf.math.ceil", np.ceil, "Ceil")
 rounded("round K.round tf.round tf.math.round", np.round, "Round", decimals=0)
-define("rint", "*x", Kind.MAP, arithmetic(np.rint), function=np.rint, called="tf.round")
+define(
+    "rint", "*x", Kind.MAP, arithmetic(np.rint), number_function=np.rint, function_name="tf.round"
+)
 define(
     "negative neg tf.negative tf.math.negative",
     "*x",
     Kind.MAP,
     arithmetic(np.negative),
-    function=np.negative,
-    keras3="Negative",
-    symbol="-x",
+    number_function=np.negative,
+    keras3_class="Negative",
+    python_operator="-x",
 )
 define(
     "logical_not tf.logical_not tf.math.logical_not",
     "x",
     Kind.MAP,
     logical(np.logical_not),
-    keras3="LogicalNot",
-    symbol="~x",
-    takes_truth=True,
-    gives="bool",
+    keras3_class="LogicalNot",
+    python_operator="~x",
+    takes_booleans=True,
+    result_dtype="bool",
 )
-define("is_nan tf.is_nan tf.math.is_nan", "*x", Kind.MAP, keras3="Isnan", gives="bool")
-define("is_inf tf.is_inf tf.math.is_inf", "*x", Kind.MAP, keras3="Isinf", gives="bool")
-define("is_finite tf.is_finite tf.math.is_finite", "*x", Kind.MAP, keras3="Isfinite", gives="bool")
+define("is_nan tf.is_nan tf.math.is_nan", "*x", Kind.MAP, keras3_class="Isnan", result_dtype="bool")
+define("is_inf tf.is_inf tf.math.is_inf", "*x", Kind.MAP, keras3_class="Isinf", result_dtype="bool")
+define(
+    "is_finite tf.is_finite tf.math.is_finite",
+    "*x",
+    Kind.MAP,
+    keras3_class="Isfinite",
+    result_dtype="bool",
+)
 
 X = "x|features|tensor|logits|input|a"
 

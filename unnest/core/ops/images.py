@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.registry import Kind, define, keras3, shape_rule
+from unnest.core.ops.keras3_functions import keras3
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, shape_rule
 from unnest.core.ops.static_shapes import CHANNELS_LAST, IMAGE_RANK, image_sizes, wholes
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
@@ -18,7 +19,8 @@ from unnest.core.ops.numbered_elements import (
     same_contents,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.static_shapes import shape_of, wholes
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import whole_number, whole_numbers
+from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.product_axes import (
     MATRIX,
     Ranks,
@@ -16,7 +18,7 @@ from unnest.core.ops.product_axes import (
     of_tensordot,
     operands_of,
 )
-from unnest.core.ops.registry import Kind, axes_rule, define, define_all, keras3, shape_rule
+from unnest.core.ops.registry import axes_rule, define, define_all, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ define(
             "x y @adj_x:transpose_a @adj_y:transpose_b",
         ),
     },
-    keras3="Matmul",
-    symbol="@",
+    keras3_class="Matmul",
+    python_operator="@",
 )
 
 
@@ -226,7 +228,7 @@ def diag_part_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.op("Diagonal", call.tensor("x"), offset=0, axis1=-2, axis2=-1)
 
 
-define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, axis=-2)
+define_all("band_part|matrix_band_part", "x num_lower num_upper", Kind.ALONG, default_axis=-2)
 
 
 @keras3("tf.linalg.band_part tf.matrix_band_part", "x|input num_lower num_upper")

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from unnest.core.ops.numbered_elements import Array
-from unnest.core.ops.registry import Kind, define, define_all, operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, define_all, operation
 
 define_all(
     "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL
@@ -18,14 +19,14 @@ define(
     "x paddings mode",
     Kind.OPAQUE,
     nodes={"MirrorPad": "x paddings @mode"},
-    called="tf.pad",
+    function_name="tf.pad",
 )
 define("identity_n", "*x", Kind.OPAQUE)
 define("unknown", "", Kind.CONTROL)
 define("batch_moments", "*x", Kind.OPAQUE)
-define("takes", "*x", Kind.OPAQUE, reorders=True)
-define("mixes", "*x", Kind.OPAQUE, reorders=True, mixes=True)
-define("time_major", "*x", Kind.OPAQUE, reorders=True, mixes=True)
+define("takes", "*x", Kind.OPAQUE, reorders_rows=True)
+define("mixes", "*x", Kind.OPAQUE, reorders_rows=True, mixes_rows=True)
+define("time_major", "*x", Kind.OPAQUE, reorders_rows=True, mixes_rows=True)
 
 
 class ClaimedRows(NamedTuple):

@@ -9,12 +9,14 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import Theano, keras3
 from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, Theano, keras3, operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import operation
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -9,6 +9,7 @@ import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import (
     Array,
     axis_number,
@@ -17,7 +18,8 @@ from unnest.core.ops.numbered_elements import (
     whole_number,
     whole_numbers,
 )
-from unnest.core.ops.registry import Kind, keras3, operation, shape_rule
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.static_shapes import axis_of, shape_of, whole
 
 if TYPE_CHECKING:

@@ -370,7 +370,7 @@ def _settings(layer: Layer) -> Json:
 
 
 AVERAGED = frozenset(
-    name for name, each in OPERATIONS.items() if each.function in (np.mean, np.sum)
+    name for name, each in OPERATIONS.items() if each.number_function in (np.mean, np.sum)
 )
 """Operations that make one number, a loss say, of all numbers of a tensor."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.registry import COMPUTING, COMPUTING_MODULES, OPERATIONS, Kind
+from unnest.core.ops.operation_kinds import COMPUTING, Kind
+from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_code_rows import are_all_rows, merged_rows
 
@@ -51,7 +52,7 @@ def _computes_with_tensors(name: str) -> bool:
     operation = OPERATIONS.get(name)
     if operation is None:
         return name in COMPUTING_MODULES
-    return operation.kind in COMPUTING | CHANGING_ROWS and operation.function is None
+    return operation.kind in COMPUTING | CHANGING_ROWS and operation.number_function is None
 
 
 CHANGING_ROWS = frozenset({Kind.REORDER, Kind.REPEAT})

@@ -17,7 +17,8 @@ from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.numbered_elements import NOT_COMPUTED
-from unnest.core.ops.registry import JOINS, MOVES, SLICES, Kind, kind_of, operation_of
+from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES, Kind
+from unnest.core.ops.registry import kind_of, operation_of
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.averaged_tower_scalars import averages
 from unnest.core.wrappers.batch_trials import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.registry import ROW_BY_ROW, Kind, kind_of
+from unnest.core.ops.operation_kinds import ROW_BY_ROW, Kind
+from unnest.core.ops.registry import kind_of
 
 
 @pytest.mark.parametrize(("name", "kind"), [("conv2d", Kind.WINDOW), ("biasadd", Kind.ROWWISE)])

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import SymbolicTensor, SymbolicValue, constant
-from unnest.core.ops.registry import FUNCTIONS, Kind
+from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.operation_kinds import Kind
 
 ONE, ZERO = constant(1.0), constant(0.0)
 
@@ -45,7 +46,7 @@ NUMBER_BY_NUMBER = [
         for name, function in FUNCTIONS.items()
         if function.operation is not None
         and function.operation.kind is Kind.MAP
-        and not function.operation.takes_truth
+        and not function.operation.takes_booleans
     ),
 ]  # fmt: skip
 

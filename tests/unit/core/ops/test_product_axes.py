@@ -93,7 +93,7 @@ def test_rules_stand_at_the_entries(
     name: str, shapes: list[tuple[int, ...]], beside: dict[str, Any]
 ) -> None:
     """By NumPy's functions of these names, with `dot` as Keras has it."""
-    rule, tensors = OPERATIONS[name].axes, [tensor(*shape) for shape in shapes]
+    rule, tensors = OPERATIONS[name].axes_rule, [tensor(*shape) for shape in shapes]
     assert rule is not None
     letters, output = rule([x.ndim for x in tensors], **beside)
     first, second = tensors
@@ -107,7 +107,7 @@ def test_rules_stand_at_the_entries(
 
 
 def test_tensors_of_unknown_rank_are_matrices_or_as_the_equation_says() -> None:
-    matmul, einsum = OPERATIONS["matmul"].axes, OPERATIONS["einsum"].axes
+    matmul, einsum = OPERATIONS["matmul"].axes_rule, OPERATIONS["einsum"].axes_rule
     assert matmul is not None
     assert einsum is not None
     assert matmul([3, None]) == (["Aik", "kj"], "Aij")

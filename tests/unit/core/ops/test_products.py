@@ -8,7 +8,8 @@ from tests.unit.core.keras3.lambdas.calling import X, Y, called, computed
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.keras3_expression_values import constant
-from unnest.core.ops.registry import Kind, argument, kind_of
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import argument, kind_of
 from unnest.core.ops.static_shapes import Sized
 
 

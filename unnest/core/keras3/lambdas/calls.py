@@ -38,8 +38,10 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     of_readable_length,
 )
+from unnest.core.ops.keras3_functions import FUNCTIONS, Function, Theano, parse_signature
 from unnest.core.ops.keras3_nodes import Operand
-from unnest.core.ops.registry import FUNCTIONS, Function, Kind, Operation, Theano, parse_signature
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import Kind
 
 ROOTS: Mapping[str, str] = {
     "K": "keras.backend",
@@ -262,19 +264,19 @@ def _operand_of(arg: Argument) -> Operand:
 
 def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
     """Return nodes of one Keras 3 class, called as operations of that kind are. Raises Unknown."""
-    class_name, config = operation.keras3, operation.config
+    class_name, config = operation.keras3_class, operation.keras3_config
     if operation.kind is Kind.REDUCTION:
         x = call.tensor("x")
-        if x.dtype != ("bool" if operation.takes_truth else "float32"):
+        if x.dtype != ("bool" if operation.takes_booleans else "float32"):
             raise Unknown(f"a reduction of {x.dtype}")
         return call.op(class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
     if operation.kind is Kind.ELEMENTWISE:
         made = call.calculate(class_name, call["x"], call["y"])
-    elif operation.takes_truth:
+    elif operation.takes_booleans:
         made = call.calculate(class_name, call["x"])
     else:
         made = call.each_number(class_name, **config)
-    return replace(made, dtype=operation.gives) if operation.gives else made
+    return replace(made, dtype=operation.result_dtype) if operation.result_dtype else made
 
 
 def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -> ConstantArray:

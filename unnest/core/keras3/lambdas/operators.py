@@ -45,7 +45,8 @@ from unnest.core.ops.keras3_nodes import (
     OpNode,
     Part,
 )
-from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR, Kind
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR
 from unnest.core.ops.static_shapes import Sized
 
 ORDER = frozenset({"<", "<=", ">", ">="})
@@ -128,7 +129,7 @@ def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
     operation, sides = BY_OPERATOR.get(symbol), (left, right)
     if operation is None or symbol in ORDER:
         raise Unknown(f"`{symbol}` on tensors")
-    if operation.takes_truth and not all(
+    if operation.takes_booleans and not all(
         isinstance(side, SymbolicTensor) and side.dtype == "bool" for side in sides
     ):
         raise Unknown(f"`{symbol}` on tensors")
@@ -136,7 +137,7 @@ def _class(symbol: str, left: SymbolicValue, right: SymbolicValue) -> str:
         isinstance(side, SymbolicTensor | ConstantArray) for side in sides
     ):
         raise Unknown(f"`{symbol}` on tensors")
-    return operation.keras3
+    return operation.keras3_class
 
 
 def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
@@ -148,7 +149,7 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     """
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
     operation = BY_LAYER_CLASS.get(class_name)
-    wanted = "bool" if operation is not None and operation.takes_truth else FLOAT
+    wanted = "bool" if operation is not None and operation.takes_booleans else FLOAT
     if any(isinstance(side, Size) for side in sides):
         raise Unknown(
             f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it"
@@ -222,7 +223,7 @@ def unary(symbol: str, value: SymbolicValue) -> SymbolicValue:
         operation = BY_OPERATOR.get(f"{symbol}x")
         if operation is None:
             raise Unknown(f"`{symbol}` on tensors")
-        return replace(calculation(operation.keras3, value), text=text, precedence=UNARY)
+        return replace(calculation(operation.keras3_class, value), text=text, precedence=UNARY)
     if (
         isinstance(value, ConstantArray)
         and symbol == "-"
@@ -243,7 +244,7 @@ def compare(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicV
         f"{in_parentheses(left, COMPARISON + 1)} {symbol} {in_parentheses(right, COMPARISON + 1)}"
     )
     return replace(
-        calculation(BY_OPERATOR[symbol].keras3, left, right),
+        calculation(BY_OPERATOR[symbol].keras3_class, left, right),
         dtype="bool",
         text=text,
         precedence=COMPARISON,

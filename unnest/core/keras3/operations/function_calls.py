@@ -17,7 +17,8 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicTensor,
     SymbolicValue,
 )
-from unnest.core.ops.registry import FUNCTIONS, OPERATIONS
+from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.registry import OPERATIONS
 
 ALIASES = {
     "compat.v1.floor_div": "math.floordiv", "math.scalar_mul": "math.multiply",
@@ -65,10 +66,10 @@ def _operator(
         return part(sides[0], sides[1])
     swapped = name.startswith("r") and name.removeprefix("r") in OPERATIONS
     operation = OPERATIONS.get(name.removeprefix("r") if swapped else name)
-    if operation is None or not operation.symbol or len(sides) != 2:  # noqa: PLR2004 - of two
+    if operation is None or not operation.python_operator or len(sides) != 2:  # noqa: PLR2004 - of two
         raise Unknown(f"the operator {name}")
     left, right = sides[::-1] if swapped else sides
-    return operators.binary(operation.symbol, left, right)
+    return operators.binary(operation.python_operator, left, right)
 
 
 def part(of: SymbolicValue, key: SymbolicValue) -> SymbolicValue:

@@ -11,14 +11,10 @@ from unnest.core.keras3.operations.function_calls import operation, part
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.keras3_expression_values import SymbolicValue, constant, items
-from unnest.core.ops.registry import (
-    BY_NODE_OP,
-    FUNCTIONS,
-    Kind,
-    Operation,
-    argument,
-    parse_signature,
-)
+from unnest.core.ops.keras3_functions import FUNCTIONS, parse_signature
+from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import BY_NODE_OP, argument
 from unnest.core.ops.slicing import MASKS, strided_key
 
 TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
@@ -69,7 +65,7 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     if not call.args:
         raise Unknown(NO_NODE)
     plain = node_call(op, node_inputs(constants, (), count), attributes)
-    symbol = known.symbol.removeprefix("classic ")
+    symbol = known.python_operator.removeprefix("classic ")
     if symbol in operators.ARITHMETIC and len(inputs) == 2:  # noqa: PLR2004 - of two
         return operators.binary(symbol, *inputs)
     if known.name == "identityn":
@@ -148,7 +144,7 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
 
 def _tensorflow_function(known: Operation) -> str | None:
     """Return the TensorFlow function that has an operation's name, or computes its nodes; None without one."""
-    return TENSORFLOW.get(known.name, known.called) or None
+    return TENSORFLOW.get(known.name, known.function_name) or None
 
 
 def _subscript(plain: OpCall) -> SymbolicValue:
