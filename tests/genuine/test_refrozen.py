@@ -80,6 +80,62 @@ def test_what_freezing_does_not_explain(
     assert reason in result.error.message
 
 
+NAMED = {
+    "one": ["other"],
+    "all": ["eins", "zwei", "note"],
+    "no_weights": [],
+}
+"""JSON in which layers have other names -> those whose weights had others."""
+PAIRS = [
+    ("weights.h5", ""),
+    ("weights.h5", "-parallel"),
+    ("parallel.h5", ""),
+    ("parallel.h5", "-parallel"),
+]
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+@pytest.mark.parametrize("state", NAMED)
+@pytest.mark.parametrize(("weights", "beside"), PAIRS)
+def test_layers_under_other_names(
+    stack: str, state: str, weights: str, beside: str, tmp_path: Path
+) -> None:
+    """Order places them, and that is said, whichever of the two files and of the two JSON it is."""
+    folder = FOLDER / f"{stack}-renamed"
+    given = folder / f"{state}{beside}.json"
+    report = unnest.inspect(folder / weights, architecture=given)
+    assert len(report.wrappers) == int(weights == "parallel.h5")
+    result = unnest.fix(folder / weights, tmp_path / "out.keras", architecture=given, keras="3")
+    assert result.error is None
+    told = [f.message for f in result.findings if f.code == "by-order"]
+    assert len(told) == int(bool(NAMED[state]))
+    assert all(", ".join(NAMED[state]) in message for message in told)
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+@pytest.mark.parametrize("state", ["exchanged", "exchanged_one"])
+@pytest.mark.parametrize(("weights", "beside"), PAIRS)
+def test_layers_of_one_shape_that_exchanged_names(
+    stack: str, state: str, weights: str, beside: str, tmp_path: Path
+) -> None:
+    """Names and order say two things, also where one of the two has a new name."""
+    folder = FOLDER / f"{stack}-renamed"
+    given = folder / f"{state}{beside}.json"
+    result = unnest.fix(folder / weights, tmp_path / "out.keras", architecture=given, keras="3")
+    assert result.error is not None
+    assert result.error.code == "architecture-mismatch"
+
+
+@pytest.mark.parametrize("beside", ["", "-parallel"])
+def test_a_layer_that_is_gone_was_not_renamed(beside: str, tmp_path: Path) -> None:
+    """It has no weights, and the file lists it."""
+    folder = FOLDER / "k224-renamed"
+    given = folder / f"gone{beside}.json"
+    result = unnest.fix(folder / "weights.h5", tmp_path / "o.keras", architecture=given, keras="3")
+    assert result.error is not None
+    assert "are not those of the weights" in result.error.message
+
+
 def test_a_merge_of_branches(tmp_path: Path) -> None:
     """Keras 1 lists the weights of the branches' layers beside the others."""
     folder = FOLDER / "k122-merge"

@@ -18,10 +18,17 @@ CASES = [
     for frozen in ("first", "norm", "score", "within", "scale", "encoder")
     for weights, beside in (("weights.h5", ""), ("parallel.h5", ""), ("parallel.h5", "-parallel"))
 ]
+RENAMED = [
+    (f"{stack}-renamed", weights, f"{state}{beside}.json")
+    for stack in ("k224", "tf23")
+    for state in ("one", "all", "no_weights")
+    for weights, beside in (("weights.h5", ""), ("parallel.h5", ""), ("parallel.h5", "-parallel"))
+]
 
 
 @pytest.mark.parametrize(
-    ("case", "weights", "architecture"), [*CASES, ("k122-merge", "weights.h5", "model.json")]
+    ("case", "weights", "architecture"),
+    [*CASES, *RENAMED, ("k122-merge", "weights.h5", "model.json")],
 )
 def test_predicts_the_same(
     case: str, weights: str, architecture: str, keras: Any, tmp_path: Path

@@ -35,6 +35,11 @@ from unnest.core.weight_assignment.layer_groups import (
     without_operations,
 )
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.renamed_layers import (
+    RenamedGroups,
+    rename_groups,
+    template_layers_by_order,
+)
 from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
 from unnest.core.weight_assignment.weight_checks import check_architecture
 from unnest.core.wrappers import wrapper_in_weight_names
@@ -60,9 +65,7 @@ def plan(
         today = named_inputs.with_calls_of_release(stored.architecture, stored.release)
         return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
-        return _plan_weights_with(
-            stored, _architecture_of_weights(stored, architecture, choices), choices
-        )
+        return _plan_weights_with(stored, architecture, choices)
     return _clean(stored) if stored.is_ours else _plan_weights_alone(stored)
 
 
@@ -226,18 +229,55 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
     """Return the plan for weights with a given architecture: the parallel model's, or the single-device one's."""
     if not is_model(architecture):
         return without_layers(stored, architecture)
+    template = _other_template(stored, architecture, choices)
+    if template is not None and _groups_are_layers(stored.groups, template):
+        architecture = template
+    named, by_order = stored, tuple[str, ...]()
+    if not _groups_are_layers(stored.groups, architecture):
+        try:
+            renamed = _renamed_groups(stored.groups, architecture, template)
+        except Ambiguous as doubt:
+            return _mismatch(stored, f"{doubt}")
+        if renamed is not None:
+            (groups, by_order), architecture = renamed
+            named = stored._replace(groups=groups)
+    weights_plan = _plan_named(named, architecture, choices)._replace(stored=stored)
+    if weights_plan.refusal is not None:
+        return weights_plan
+    if weights_plan.verdict == "clean":
+        weights_plan = weights_plan._replace(output=Rewritten(stored))
+    return _with_by_order(weights_plan, by_order)
+
+
+def _plan_named(stored: Stored, architecture: JsonObject, choices: Choices) -> Plan:
+    """Return the plan for weights under the names that the architecture has, or of a parallel model of it."""
     relisted = reorder_frozen_lists(stored.groups, architecture)
     listed_weights = stored._replace(groups=relisted.weights)
-    weights_plan = _plan_listed(listed_weights, architecture, choices)._replace(stored=stored)
+    weights_plan = _plan_listed(listed_weights, architecture, choices)
     if weights_plan.refusal is not None:
         return _mismatch(stored, relisted.doubt) if relisted.doubt else weights_plan
     if relisted.groups:
         otherwise = Code.FROZEN_OTHERWISE(models=listed(relisted.groups))
         weights_plan = weights_plan._replace(findings=(*weights_plan.findings, otherwise))
-    if weights_plan.verdict == "clean":
-        weights_plan = weights_plan._replace(output=Rewritten(stored))
+    complete = _completed(listed_weights, architecture, weights_plan, choices)
+    weights_plan = weights_plan._replace(complete=complete)
+    is_of_template = not _groups_are_layers(stored.groups, architecture)
+    if is_of_template or weights_plan.verdict == "clean" or complete is None:
+        return weights_plan
+    assert complete.architecture is not None
+    try:
+        by_order = template_layers_by_order(complete.groups, stored.groups, complete.architecture)
+    except Ambiguous as doubt:
+        return _mismatch(stored, f"{doubt}")
+    return _with_by_order(weights_plan, by_order)
+
+
+def _with_by_order(weights_plan: Plan, layers: Sequence[str]) -> Plan:
+    """Return the plan with the finding on layers that order alone placed, if there are any."""
+    if not layers:
+        return weights_plan
     return weights_plan._replace(
-        complete=_completed(listed_weights, architecture, weights_plan, choices)
+        findings=(*weights_plan.findings, Code.BY_ORDER(layers=listed(layers)))
     )
 
 
@@ -249,11 +289,6 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
         except Ambiguous as doubt:
             return _mismatch(stored, f"{doubt}")
         return _plan_model(stored._replace(architecture=architecture), choices)
-    is_of_one_layer = sum(1 for group in stored.groups if group.tensors) == 1
-    if not is_of_one_layer and wrapper_in_weight_names.find(stored.groups) is None:
-        return _mismatch(
-            stored, "the layers of the architecture given are not those of the weights"
-        )
     try:
         groups, by_order = divide_parallel_groups(stored.groups, architecture)
         check_architecture(groups, architecture)
@@ -267,32 +302,43 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
     template = template_plan.template or summarize_template(
         architecture, LayerWeights(tuple(t for g in groups for t in g.tensors))
     )
-    placed_by_order_alone = (Code.BY_ORDER(layers=listed(by_order)),) if by_order else ()
-    return template_plan._replace(
+    whole = template_plan._replace(
         verdict="parallel",
         wrappers=wrappers,
         template=template,
         output=None if template_plan.refusal else Rewritten(result),
         dropped=_dropped(stored, result),
-        findings=(*template_plan.findings, *placed_by_order_alone),
     )
+    return _with_by_order(whole, by_order)
 
 
-def _architecture_of_weights(
+def _other_template(
     stored: Stored, architecture: JsonObject, choices: Choices
-) -> JsonObject:
-    """Return the architecture for weights: the one given, or its template's if the weights are the template's.
+) -> JsonObject | None:
+    """Return the architecture of the template of a parallel model of which these are not the groups by name.
 
-    Weights of the parallel model have groups that the template has no layers for.
+    None if they are, or if the architecture is of no parallel model.
     """
-    if not is_model(architecture) or _groups_are_layers(stored.groups, architecture):
-        return architecture
-    template = template_in(architecture, choices, stored.keras_version)
-    return (
-        template
-        if template is not None and _groups_are_layers(stored.groups, template)
-        else architecture
-    )
+    if _groups_are_layers(stored.groups, architecture):
+        return None
+    return template_in(architecture, choices, stored.keras_version)
+
+
+def _renamed_groups(
+    groups: Sequence[Group], architecture: JsonObject, template: JsonObject | None
+) -> tuple[RenamedGroups, JsonObject] | None:
+    """Return groups under the names of layers that were renamed since, and the architecture, or template, of these.
+
+    None for the groups of a parallel model whose single-device model is given. Raises Ambiguous.
+    """
+    is_of_one_layer = sum(1 for group in groups if group.tensors) == 1
+    is_parallel = wrapper_in_weight_names.find(groups) is not None
+    if is_parallel or is_of_one_layer:
+        return None if template is None else (rename_groups(groups, architecture), architecture)
+    if template is not None:
+        with suppress(Ambiguous):
+            return rename_groups(groups, template), template
+    return rename_groups(groups, architecture), architecture
 
 
 def template_in(
