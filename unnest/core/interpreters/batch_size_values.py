@@ -1,14 +1,15 @@
-"""Numbers that are made of how many rows a tower has: sizes, and what is computed of them.
+"""Values computed from the batch size (`tf.shape(x)[0] // 2`), and which of their numbers depend on it.
 
-Two batches show what they are. Which of them depend on the number of rows, and whether as a * rows + b, follows from
-how they are computed: so it holds for every number of rows. (`rows > 5` is true in both batches, and no constant.)
+Each value is computed twice: at the batch size that is tried, and at the double of it. Two batches do not prove how a
+number depends on the batch size (`rows > 5` is true at both, and no constant). So two facts follow from the operations
+themselves, and hold at every batch size: which numbers depend on it, and whether they are a * rows + b.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial, reduce
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,156 +28,207 @@ from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
 from unnest.core.ops.operation_kinds import IN_PLACE, Kind
 from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
 
-SIZING = ("shape", "multiples")
-"""The arguments that only say how large a tensor is."""
+SIZE_ARGUMENTS = ("shape", "multiples")
+"""Arguments that only say how large a tensor is: its numbers do not depend on them."""
 
 SUMS = (np.add, np.subtract, np.negative)
 QUOTIENTS = (np.floor_divide, np.true_divide, truncated_quotient, whole_quotient)
 
 
-class Counts(NamedTuple):
-    """Numbers made of sizes: in the batch that is tried (`tried`), and in one of twice as many rows (`doubled`).
+class BatchSizeValues(NamedTuple):
+    """An array of numbers that may depend on the batch size.
 
-    `of_rows`: which of `tried` depend on how many rows there are. `is_linear`: whether those are a * rows + b, for
-    whole numbers a and b, whatever the number of rows.
+    `at_batch`: the numbers at the batch size that is tried; `at_double`: at twice as many rows, perhaps in another
+    shape. `depends`: booleans in the shape of `at_batch`, True for a number that depends on the batch size.
+    `is_linear`: whether those are a * rows + b at every number of rows, for whole numbers a and b.
     """
 
-    tried: Array
-    doubled: Array
-    of_rows: Array
+    at_batch: Array
+    at_double: Array
+    depends: Array
     is_linear: bool = True
 
     @property
-    def depends(self) -> bool:
-        """Return True if any of them, or how many they are, depends on the number of rows."""
-        return bool(self.of_rows.any()) or self.tried.shape != self.doubled.shape
+    def any_depends(self) -> bool:
+        """Return True if any of the numbers, or how many there are, depends on the batch size."""
+        return bool(self.depends.any()) or self.at_batch.shape != self.at_double.shape
 
     @property
-    def rows(self) -> Array:
-        """Rows on which the numbers depend; all of them, unless alike, if how many there are depends on the batch."""
-        if self.tried.shape != self.doubled.shape and not self._are_alike:
-            return every(THEIR_NUMBER, self.tried.shape)
-        return np.where(self.of_rows, THEIR_NUMBER, NO_ROW).astype(np.int32).view(ELEMENT)
+    def row_dependence(self) -> Array:
+        """Array of `ELEMENT`s in the shape of `at_batch`: the pseudo row THEIR_NUMBER, or NO_ROW, for each number.
+
+        All depend on the batch size if their count does, unless they are all equal.
+        """
+        if self.at_batch.shape != self.at_double.shape and not self._are_all_equal:
+            return every(THEIR_NUMBER, self.at_batch.shape)
+        return np.where(self.depends, THEIR_NUMBER, NO_ROW).astype(np.int32).view(ELEMENT)
 
     @property
-    def _are_alike(self) -> bool:
-        return self.tried.size > 0 and bool(
-            np.all(np.append(self.tried, self.doubled) == self.tried.flat[0])
-        )
+    def _are_all_equal(self) -> bool:
+        all_numbers = np.append(self.at_batch, self.at_double)
+        return self.at_batch.size > 0 and bool(np.all(all_numbers == self.at_batch.flat[0]))
 
 
-def apply_to_counts(
-    op_call: OpCall, lookup: Callable[[Ref], Counts | Array], rows: int
-) -> list[Counts]:
-    """Return the result of an operation on counts and plain numbers; the first batch has so many `rows`.
+BatchSizeOperands: TypeAlias = Mapping[Ref, "BatchSizeValues | Array"]
+"""The operands of a call: values that may depend on the batch size, and plain numbers."""
 
-    Raises NOT_COMPUTED.
+
+def apply_to_batch_size_values(
+    op_call: OpCall, lookup: Callable[[Ref], BatchSizeValues | Array], rows: int
+) -> list[BatchSizeValues]:
+    """Return the results of an operation; `rows` is the batch size that is tried.
+
+    Raises:
+        NOT_COMPUTED: the operation cannot be computed on these numbers.
+
     """
-    known = {ref: lookup(ref) for ref in refs_in([*op_call.args, *op_call.kwargs.values()])}
-    counts = {ref: value for ref, value in known.items() if isinstance(value, Counts)}
-
-    def number(ref: Ref, batch: int = 0) -> Array:
-        value = known[ref]
-        if not isinstance(value, Counts):
-            return value
-        return value.doubled if batch else value.tried
-
-    def of_rows(ref: Ref) -> Array:
-        return counts[ref].of_rows if ref in counts else np.zeros(np.shape(number(ref)), bool)
-
-    tried_results, doubled_results = (
-        apply(op_call, partial(number, batch=batch)) for batch in range(2)
-    )
-    marks = _of_rows(op_call, tried_results, number, of_rows)
-    are_linear = all(value.is_linear for value in counts.values()) and _keeps_linear(
-        op_call, known, of_rows, rows
-    )
+    operands = {ref: lookup(ref) for ref in _refs(op_call)}
+    results = apply(op_call, lambda ref: _at_batch(operands[ref]))
+    results_at_double = apply(op_call, lambda ref: _at_double(operands[ref]))
+    depends = _depends_of_results(op_call, results, operands)
+    are_linear = all(
+        operand.is_linear for operand in operands.values() if isinstance(operand, BatchSizeValues)
+    ) and _keeps_linear(op_call, operands, rows)
     return [
-        Counts(tried, doubled, mark, is_linear=are_linear and _is_whole(tried, doubled, mark, rows))
-        for tried, doubled, mark in zip(tried_results, doubled_results, marks, strict=True)
-    ]
-
-
-def _of_rows(
-    op_call: OpCall,
-    results: tuple[Array, ...],
-    number: Callable[[Ref], Array],
-    of_rows: Callable[[Ref], Array],
-) -> list[Array]:
-    """Return which numbers of each result depend on how many rows there are."""
-    refs = [*refs_in([*op_call.args, *op_call.kwargs.values()])]
-    if kind_of(op_call) in IN_PLACE:
-        mark = reduce(np.logical_or, map(of_rows, refs))
-        if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
-            return [np.broadcast_to(mark, results[0].shape)]
-        return [
-            np.full(result.shape, bool(mark.any())) for result in results
-        ]  # places, of `where` alone
-    given = OPERATIONS[op_call.name].bind(op_call.args, op_call.kwargs)
-    beside = refs_in([value for name, value in given.items() if name not in (*CONTENTS, *SIZING)])
-    if any(of_rows(ref).any() for ref in beside):
-        return [np.ones(result.shape, bool) for result in results]
-    contents = {name: _marked(given[name], of_rows) for name in CONTENTS if name in given}
-    if not contents:
-        return [np.zeros(result.shape, bool) for result in results]
-    if (
-        kind_of(op_call) is Kind.REDUCTION
-    ):  # it depends on it where any of those that it is made of does
-        axis = given.get("axis")
-        axes = (
-            None
-            if axis is None
-            else tuple(whole_numbers(number(axis) if isinstance(axis, Ref) else axis))
+        BatchSizeValues(
+            result, at_double, mark, are_linear and _is_near_linear(result, at_double, mark, rows)
         )
-        return [np.asarray(np.any(contents["x"], axis=axes, keepdims=bool(given.get("keepdims"))))]
-    return [
-        mark.astype(bool) for mark in apply(OpCall(op_call.name, (), {**given, **contents}), number)
+        for result, at_double, mark in zip(results, results_at_double, depends, strict=True)
     ]
 
 
-def _marked(value: Value, of_rows: Callable[[Ref], Array]) -> Value:
-    """Return an argument with the marks of tensors, and of plain numbers, in their places."""
+def _refs(op_call: OpCall) -> list[Ref]:
+    return [*refs_in([*op_call.args, *op_call.kwargs.values()])]
+
+
+def _at_batch(operand: BatchSizeValues | Array) -> Array:
+    return operand.at_batch if isinstance(operand, BatchSizeValues) else operand
+
+
+def _at_double(operand: BatchSizeValues | Array) -> Array:
+    return operand.at_double if isinstance(operand, BatchSizeValues) else operand
+
+
+def _depends(operand: BatchSizeValues | Array) -> Array:
+    """Return which numbers of an operand depend on the batch size: booleans in its shape."""
+    if isinstance(operand, BatchSizeValues):
+        return operand.depends
+    return np.zeros(np.shape(operand), bool)
+
+
+# ---- which numbers of a result depend on the batch size ----
+
+
+def _depends_of_results(
+    op_call: OpCall, results: Sequence[Array], operands: BatchSizeOperands
+) -> list[Array]:
+    """Return for each result which of its numbers depend on the batch size: booleans in its shape."""
+    if kind_of(op_call) in IN_PLACE:
+        return _depends_in_place(results, [_depends(operands[ref]) for ref in _refs(op_call)])
+    arguments = OPERATIONS[op_call.name].bind(op_call.args, op_call.kwargs)
+    choosing = [
+        value for name, value in arguments.items() if name not in (*CONTENTS, *SIZE_ARGUMENTS)
+    ]
+    if any(_depends(operands[ref]).any() for ref in refs_in(choosing)):
+        # The batch size decides which entries are taken, or where to: any number may be another one.
+        return [np.ones(result.shape, bool) for result in results]
+    marks = {
+        name: _depends_of_argument(arguments[name], operands)
+        for name in CONTENTS
+        if name in arguments
+    }
+    if not marks:
+        return [np.zeros(result.shape, bool) for result in results]
+    if kind_of(op_call) is Kind.REDUCTION:
+        return [_depends_of_reduction(marks["x"], arguments, operands)]
+    # An operation that moves numbers moves their marks in the same way.
+    on_marks = OpCall(op_call.name, (), {**arguments, **marks})
+    moved = apply(on_marks, lambda ref: _at_batch(operands[ref]))
+    return [mark.astype(bool) for mark in moved]
+
+
+def _depends_in_place(results: Sequence[Array], marks: Sequence[Array]) -> list[Array]:
+    """Return the marks of numbers that are computed from those in the same place of the operands, which broadcast."""
+    mark = reduce(np.logical_or, marks)
+    if np.broadcast_shapes(mark.shape, results[0].shape) == results[0].shape:
+        return [np.broadcast_to(mark, results[0].shape)]
+    # `where` with one operand gives the places of its nonzero numbers, in a shape of its own.
+    return [np.full(result.shape, bool(mark.any())) for result in results]
+
+
+def _depends_of_reduction(
+    mark: Value, arguments: Mapping[str, Value], operands: BatchSizeOperands
+) -> Array:
+    """Return the marks of numbers each of which is computed from all numbers along some axes."""
+    axis = arguments.get("axis")
+    if isinstance(axis, Ref):
+        axis = _at_batch(operands[axis])
+    axes = None if axis is None else tuple(whole_numbers(axis))
+    return np.asarray(np.any(mark, axis=axes, keepdims=bool(arguments.get("keepdims"))))
+
+
+def _depends_of_argument(value: Value, operands: BatchSizeOperands) -> Value:
+    """Return an argument with booleans in the place of each tensor and each plain number."""
     if isinstance(value, Ref):
-        return of_rows(value)
-    return (
-        [_marked(part, of_rows) for part in value]
-        if isinstance(value, list)
-        else np.zeros(np.shape(value), bool)
-    )
+        return _depends(operands[value])
+    if isinstance(value, list):
+        return [_depends_of_argument(part, operands) for part in value]
+    return np.zeros(np.shape(value), bool)
 
 
-def _keeps_linear(
-    op_call: OpCall, known: Mapping[Ref, Counts | Array], of_rows: Callable[[Ref], Array], rows: int
-) -> bool:
-    """Return True if the result of an operation is a * rows + b too; `_is_whole` checks that a is a whole number."""
+# ---- whether they depend on it as a * rows + b ----
+
+
+def _keeps_linear(op_call: OpCall, operands: BatchSizeOperands, rows: int) -> bool:
+    """Return True if an operation on numbers a * rows + b gives such numbers.
+
+    That the new a is a whole number is left to `_is_near_linear`, but for quotients.
+    """
     function = function_of(op_call)
-    operands = [
+    arguments = [
         *op_call.args,
         *(value for key, value in op_call.kwargs.items() if key not in IDLE_ARGUMENTS),
     ]
     if function is np.multiply:
-        return not np.any(np.logical_and(*(_marked(value, of_rows) for value in operands)))
+        both_depend = np.logical_and(
+            *(_depends_of_argument(value, operands) for value in arguments)
+        )
+        return not np.any(both_depend)
     if function in QUOTIENTS:
         dividend, divisor = (
-            known[value] if isinstance(value, Ref) else value for value in operands
+            operands[value] if isinstance(value, Ref) else value for value in arguments
         )
-        if isinstance(divisor, Counts) and divisor.depends:
-            return False
-        by = divisor.tried if isinstance(divisor, Counts) else np.asarray(divisor)
-        return not isinstance(dividend, Counts) or not np.any(
-            (dividend.doubled - dividend.tried) % (by * rows)
-        )
+        return _is_linear_quotient(dividend, divisor, rows)
     if function is np.prod:
-        return sum(int(np.count_nonzero(of_rows(ref))) for ref in known) <= 1
-    hands_on = kind_of(op_call) is Kind.MAP and function is None  # a cast, numbers as they are
-    return function in SUMS or hands_on or kind_of(op_call) not in IN_PLACE
+        depending = [int(np.count_nonzero(_depends(operand))) for operand in operands.values()]
+        return sum(depending) <= 1
+    is_cast = kind_of(op_call) is Kind.MAP and function is None
+    return function in SUMS or is_cast or kind_of(op_call) not in IN_PLACE
 
 
-def _is_whole(tried: Array, doubled: Array, of_rows: Array, rows: int) -> bool:
-    """True if two batches show a whole number of times the rows, and little beside it: else 2 * rows - 60 is as 60."""
-    if tried.dtype.kind == "b":
-        return False
-    if tried.shape != doubled.shape:
+def _is_linear_quotient(
+    dividend: BatchSizeValues | Value, divisor: BatchSizeValues | Value, rows: int
+) -> bool:
+    """Return True if a divisor that is the same in every batch divides what each row adds to the dividend."""
+    if isinstance(divisor, BatchSizeValues):
+        if divisor.any_depends:
+            return False
+        divisor = divisor.at_batch
+    if not isinstance(dividend, BatchSizeValues):
         return True
-    times, rest = (doubled - tried) / rows, 2 * tried - doubled
-    return not np.any(of_rows & ((times != np.floor(times)) | (np.abs(rest) >= rows)))
+    added_by_rows = dividend.at_double - dividend.at_batch
+    return not np.any(added_by_rows % (np.asarray(divisor) * rows))
+
+
+def _is_near_linear(at_batch: Array, at_double: Array, depends: Array, rows: int) -> bool:
+    """Return True if numbers a * rows + b have a whole a, and a b of less than `rows`.
+
+    A larger b hides what depends on the rows: 2 * rows - 60 is 60 at a batch of 60.
+    """
+    if at_batch.dtype.kind == "b":
+        return False
+    if at_batch.shape != at_double.shape:
+        return True
+    a = (at_double - at_batch) / rows
+    b = 2 * at_batch - at_double
+    return not np.any(depends & ((a != np.floor(a)) | (np.abs(b) >= rows)))

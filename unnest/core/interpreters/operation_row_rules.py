@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.core.interpreters import row_dependence_arrays
-from unnest.core.interpreters.batch_size_values import Counts, apply_to_counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues, apply_to_batch_size_values
 from unnest.core.interpreters.row_dependence_arrays import (
     NO_ROW,
     THEIR_NUMBER,
@@ -86,9 +86,12 @@ class TowerOperations:
         if not _are_known(given) or kind_of(op_call) not in COUNTING_KINDS:
             return RowFacts.UNKNOWN
         try:
-            return [*apply_to_counts(op_call, self._tensors.counted, self._tensors.rows)]
+            return [*apply_to_batch_size_values(op_call, self._tensors.counted, self._tensors.rows)]
         except NOT_COMPUTED:
-            if not any(isinstance(tensor, Counts) and tensor.depends for tensor in given.values()):
+            if not any(
+                isinstance(tensor, BatchSizeValues) and tensor.any_depends
+                for tensor in given.values()
+            ):
                 return RowFacts.PLAIN
             return (
                 RowFacts.UNKNOWN
@@ -208,14 +211,14 @@ def _literal_bounds(value: Value, rank: int) -> list[list[int]]:
     return [*by_axis, *[[] for _ in range(rank)]][:rank]
 
 
-def _size(op_call: OpCall, tensor: Array) -> Counts:
+def _size(op_call: OpCall, tensor: Array) -> BatchSizeValues:
     """Return the sizes of a tensor of which one axis is the batch. Raises Unknown for others."""
     axes = _axes_of_rows(tensor)
     if len(axes) != 1:
         raise Unknown("the axis of the rows")
     larger = [2 * size if axis == axes[0] else size for axis, size in enumerate(tensor.shape)]
     one, other = (_size_of(op_call, shape) for shape in (tensor.shape, larger))
-    return Counts(one, other, one != other)
+    return BatchSizeValues(one, other, one != other)
 
 
 def _size_of(op_call: OpCall, shape: Sequence[int]) -> Array:

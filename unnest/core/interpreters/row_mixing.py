@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.interpreters.batch_size_values import Counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.operation_row_rules import TowerOperations
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, RowsMixed, combined, each_its_own
 from unnest.core.interpreters.tensor_graph import TensorGraph
@@ -113,7 +113,7 @@ class TowerRows:
             self.facts.add_first(output, op_call, reads)
         self.facts.tensors.setdefault(here, RowFacts.UNKNOWN)
         tensor = self.facts.tensors[here]
-        if isinstance(tensor, Counts) and tensor.depends and not tensor.is_linear:
+        if isinstance(tensor, BatchSizeValues) and tensor.any_depends and not tensor.is_linear:
             self.facts.of_one_batch.add(here)
         if isinstance(tensor, np.ndarray) and self.facts.shapes.get(here) is None:
             guessed = (self.facts.rows, self.facts.size)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unnest.core.interpreters.batch_size_values import Counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.numbered_rows import Values
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph
@@ -30,7 +30,7 @@ class RowFacts(Enum):
     UNKNOWN = "nothing"
 
 
-TensorRows: TypeAlias = "Array | Counts | RowFacts"
+TensorRows: TypeAlias = "Array | BatchSizeValues | RowFacts"
 """The rows that numbers are made of, or what else is known."""
 
 
@@ -113,8 +113,8 @@ class TowerTensors:
         tensor = self.tensors[value]
         if isinstance(tensor, np.ndarray):
             return tensor
-        if isinstance(tensor, Counts):
-            return tensor.rows
+        if isinstance(tensor, BatchSizeValues):
+            return tensor.row_dependence
         if tensor is RowFacts.UNKNOWN:
             raise Unknown("the rows of a tensor")
         is_unknown = rank is not None and self.graph.rank_of(value, self.shapes) is None
@@ -128,8 +128,8 @@ class TowerTensors:
         if isinstance(tensor, np.ndarray):
             return tensor.ndim
         return (
-            tensor.tried.ndim
-            if isinstance(tensor, Counts)
+            tensor.at_batch.ndim
+            if isinstance(tensor, BatchSizeValues)
             else self.graph.rank_of(value, self.shapes)
         )
 
@@ -159,10 +159,10 @@ class TowerTensors:
             ],
         )
 
-    def counted(self, ref: Ref) -> Counts | Array:
+    def counted(self, ref: Ref) -> BatchSizeValues | Array:
         """Return the numbers of a tensor that depends on no row. Raises DataDependent, Unknown."""
         tensor = self.tensors[ref]
-        if isinstance(tensor, Counts):
+        if isinstance(tensor, BatchSizeValues):
             return tensor
         if tensor is not RowFacts.PLAIN:
             raise Unknown("the numbers of a tensor")
@@ -174,7 +174,7 @@ class TowerTensors:
     def number(self, ref: Ref) -> Array:
         """Return the plain numbers of a tensor at the batch size that is tried. Raises DataDependent, Unknown."""
         counted = self.counted(ref)
-        return counted.tried if isinstance(counted, Counts) else counted
+        return counted.at_batch if isinstance(counted, BatchSizeValues) else counted
 
     def numbers(self, value: Value) -> list[int]:
         """Return the whole numbers of an argument. Raises NOT_COMPUTED."""

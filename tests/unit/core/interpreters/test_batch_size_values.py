@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.interpreters.batch_size_values import Counts, apply_to_counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues, apply_to_batch_size_values
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
@@ -15,15 +15,15 @@ from unnest.core.ops.numbered_elements import NOT_COMPUTED
 
 SHAPE, ROWS, TABLE = Ref("shape", 0, 0), Ref("rows", 0, 0), Ref("table", 0, 0)
 KNOWN: dict[Ref, Any] = {
-    SHAPE: Counts(np.array([6, 4]), np.array([12, 4]), np.array([True, False])),
-    ROWS: Counts(np.array(6), np.array(12), np.array(1, bool)),
+    SHAPE: BatchSizeValues(np.array([6, 4]), np.array([12, 4]), np.array([True, False])),
+    ROWS: BatchSizeValues(np.array(6), np.array(12), np.array(1, bool)),
     TABLE: np.array([7, 8, 9]),
 }
 
 
-def made(name: str, *args: Any, **kwargs: Any) -> Counts:
+def made(name: str, *args: Any, **kwargs: Any) -> BatchSizeValues:
     """Return an operation's result on the shape of six rows of four numbers, on the number of rows, or constants."""
-    return apply_to_counts(OpCall(name, args, kwargs), KNOWN.__getitem__, 6)[0]
+    return apply_to_batch_size_values(OpCall(name, args, kwargs), KNOWN.__getitem__, 6)[0]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_which_of_them_depend_on_it_and_how(
     name: str, args: tuple[Any, ...], one: Any, of_rows: Any, is_linear: bool
 ) -> None:
     counts = made(name, *args)
-    assert (counts.tried.tolist(), counts.of_rows.tolist(), counts.is_linear) == (
+    assert (counts.at_batch.tolist(), counts.depends.tolist(), counts.is_linear) == (
         one,
         of_rows,
         is_linear,
@@ -58,13 +58,13 @@ def test_which_of_them_depend_on_it_and_how(
 
 def test_an_entry_that_their_number_chooses_depends_on_it() -> None:
     """Though both batches show the same one."""
-    (chosen,) = apply_to_counts(
+    (chosen,) = apply_to_batch_size_values(
         OpCall("gather", (TABLE, ROWS), {}), {**KNOWN, **INDEX}.__getitem__, 6
     )
-    assert (chosen.tried.tolist(), chosen.of_rows.tolist()) == (8, True)
+    assert (chosen.at_batch.tolist(), chosen.depends.tolist()) == (8, True)
 
 
-INDEX = {ROWS: Counts(np.array(1), np.array(1), np.array(1, bool), is_linear=False)}
+INDEX = {ROWS: BatchSizeValues(np.array(1), np.array(1), np.array(1, bool), is_linear=False)}
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ INDEX = {ROWS: Counts(np.array(1), np.array(1), np.array(1, bool), is_linear=Fal
     ],
     ids=["a shape", "places", "one number", "of their number", "repeated"],
 )
-def test_the_rows_that_they_are_made_of(counts: Counts, rows: list[int]) -> None:
-    assert counts.rows["element"].tolist() == rows
+def test_the_rows_that_they_are_made_of(counts: BatchSizeValues, rows: list[int]) -> None:
+    assert counts.row_dependence["element"].tolist() == rows
 
 
 def test_what_cannot_be_carried_out() -> None:

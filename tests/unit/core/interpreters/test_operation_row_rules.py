@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.wrappers.inline import Writer, X
-from unnest.core.interpreters.batch_size_values import Counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
@@ -66,9 +66,9 @@ def test_what_works_along_the_rows(name: str, kwargs: dict[str, Any]) -> None:
 
 def test_how_many_rows_there_are() -> None:
     shape = made("shape")
-    assert isinstance(shape, Counts)
-    assert (shape.tried.tolist(), shape.doubled.tolist()) == ([6, 4], [12, 4])
-    assert shape.of_rows.tolist() == [True, False]
+    assert isinstance(shape, BatchSizeValues)
+    assert (shape.at_batch.tolist(), shape.at_double.tolist()) == ([6, 4], [12, 4])
+    assert shape.depends.tolist() == [True, False]
     assert shape.is_linear
 
 
@@ -84,11 +84,11 @@ def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None
         LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
     )
     size = Ref("size", 0, 0)
-    known.tensors[size] = Counts(np.array(6), np.array(12), np.array(1, bool))
+    known.tensors[size] = BatchSizeValues(np.array(6), np.array(12), np.array(1, bool))
     given = {size: known.tensors[size]}
     (numbers,) = TowerOperations(known).apply(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
-    assert isinstance(numbers, Counts)
-    assert (len(numbers.tried), len(numbers.doubled)) == (6, 12)
+    assert isinstance(numbers, BatchSizeValues)
+    assert (len(numbers.at_batch), len(numbers.at_double)) == (6, 12)
     known.tensors[HERE] = numbers
     assert known.rows_of(HERE)["element"].tolist() == [THEIR_NUMBER] * 6
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.wrappers.inline import Writer, X
-from unnest.core.interpreters.batch_size_values import Counts
+from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
@@ -45,7 +45,9 @@ def test_sizes_that_are_not_known() -> None:
 def test_what_else_is_known_of_a_tensor() -> None:
     """Numbers that are the same in every batch are made of no row, others of how many there are."""
     known, other = tensors(), Ref("other", 0, 0)
-    known.tensors[other] = Counts(np.array([6, 4]), np.array([12, 4]), np.array([True, False]))
+    known.tensors[other] = BatchSizeValues(
+        np.array([6, 4]), np.array([12, 4]), np.array([True, False])
+    )
     assert known.rows_of(other)["element"].tolist() == [THEIR_NUMBER, NO_ROW]
     assert known.number(other).tolist() == [6, 4]
     known.tensors[other] = RowFacts.UNKNOWN
