@@ -79,9 +79,10 @@ class _WholeWrapper(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class _Place:
-    """A model on its way: what is left of it, how deep that lies, and whether in another model.
+    """A model while its wrappers are taken out.
 
-    `template_depths` is how deep those of its layers lie that were templates.
+    `level`: what is left of it, with its weights. `depth`: in how many templates it lies. `inside`: whether it is a
+    layer of another model. `template_depths`: the depth of those of its layers that were templates, by name.
     """
 
     level: ModelWithWeights
@@ -133,54 +134,69 @@ class _Unwrapping:
         return ModelWithWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWithWeights, depth: int, *, inside: bool) -> ModelWithWeights:
-        """Take every wrapper out of one model's own graph, then out of the models nested in it.
+        """Return a model without the wrappers of its own graph and of the models nested in it. Raises Ambiguous.
 
-        Without theirs, the calls of a nested model may show themselves as towers: then all over again.
+        `depth`: in how many templates the model lies; `inside`: whether it is a layer of another model. The calls of a
+        nested model may show as towers only once its own wrappers are gone: so it goes on until none changes.
         """
         place = _Place(level, depth, inside)
         while True:
-            while (
-                recognised := recognise(
-                    graph := read(place.level.model), self._slice_layers, inside=place.inside
-                )
-            ).wrappers:
-                self._without(place, graph, recognised.wrappers[0])
+            near_misses = self._take_out_own_wrappers(place)
             before = place.level.model
-            for name, layer in graph.layers.items():
-                depth = place.template_depths.get(name, place.depth)
-                place.level = self._unwrap_layer(place.level, layer, depth)
+            self._unwrap_nested_models(place)
             if place.level.model is before:
-                self.near_misses += recognised.near_misses
+                self.near_misses += near_misses
                 return place.level
 
-    def _without(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
+    def _take_out_own_wrappers(self, place: _Place) -> Sequence[NearMiss]:
+        """Take wrappers out of a model's own graph until it shows none; return its near misses. Raises Ambiguous."""
+        while True:
+            graph = read(place.level.model)
+            recognised = recognise(graph, self._slice_layers, inside=place.inside)
+            if not recognised.wrappers:
+                return recognised.near_misses
+            self._take_out_and_report(place, graph, recognised.wrappers[0])
+
+    def _unwrap_nested_models(self, place: _Place) -> None:
+        """Take the wrappers out of the models that are layers of a model, or stand in a layer's config."""
+        for name, layer in read(place.level.model).layers.items():
+            depth = place.template_depths.get(name, place.depth)
+            place.level = self._unwrap_layer(place.level, layer, depth)
+
+    def _take_out_and_report(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
-        scope = wrapper.scope(graph)
-        if scope == "whole" and wrapper.inline is None:
-            if template_extraction.exchanges_names(graph, wrapper) or (
-                place.inside and not template_extraction.has_same_inputs_and_outputs(graph, wrapper)
-            ):
-                scope = "embedded"
-            elif not place.inside:
-                self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
-                self._follow_ends(graph, wrapper)
+        scope = self._scope_to_take_out(place, graph, wrapper)
+        if scope == "whole" and wrapper.inline is None and not place.inside:
+            self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
+            self._follow_ends(graph, wrapper)
         self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
-        if (
-            scope != "embedded"
-            and wrapper.inline is None
-            and is_in_training(graph.call(wrapper.towers[0]))
-        ):
+        has_template_model = scope != "embedded" and wrapper.inline is None
+        if has_template_model and is_in_training(graph.call(wrapper.towers[0])):
             self.findings.append(Code.CALLED_IN_TRAINING(template=wrapper.template))
         if place.depth > self._deepest:
-            self._deepest, self.innermost = (
-                place.depth,
-                summarize_wrapped_template(graph, wrapper, scope, place.level),
-            )
+            self._deepest = place.depth
+            self.innermost = summarize_wrapped_template(graph, wrapper, scope, place.level)
         place.level = self._take_out(place.level, graph, wrapper, scope)
-        if scope != "whole" and wrapper.template in read(place.level.model).layers:
+        template_stays_a_layer = wrapper.template in read(place.level.model).layers
+        if scope != "whole" and template_stays_a_layer:
             place.template_depths[wrapper.template] = place.depth + 1
         else:
             place.depth += 1
+
+    def _scope_to_take_out(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> Scope:
+        """Return the scope by which a wrapper is taken out.
+
+        A whole wrapper leaves its template in the place of the model. Where that cannot be (inputs and outputs exchange
+        names, or the outer model reads others than the template has), it is taken out as an embedded one.
+        """
+        scope = wrapper.scope(graph)
+        if scope != "whole" or wrapper.inline is not None:
+            return scope
+        if template_extraction.exchanges_names(graph, wrapper):
+            return "embedded"
+        if place.inside and not template_extraction.has_same_inputs_and_outputs(graph, wrapper):
+            return "embedded"
+        return "whole"
 
     def _follow_ends(self, graph: Graph, wrapper: LayerWrapper) -> None:
         """Turn positions among the graph's outputs into positions among the template's, with a finding if they differ.
