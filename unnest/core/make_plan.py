@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from unnest.core.architecture import (
     NotAGraph,
+    as_saved_at_top_level,
     is_broken_model,
     is_model,
     model_name,
     named_inputs,
     read,
-    renumber_shared_objects,
 )
 from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name, optimizer_class
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
@@ -161,7 +161,7 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: unwrap.Unwrappe
     The JSON of a compiled model of Keras 3 has its compile settings in it, and empty ones of the models within.
     """
     after = with_module_of_release(
-        renumber_shared_objects(before, unwrapped.left.model), stored.release
+        as_saved_at_top_level(before, unwrapped.left.model), stored.release
     )
     settings = before.get("compile_config")
     if not isinstance(settings, Mapping) or not settings:

@@ -18,10 +18,11 @@ from unnest.core.architecture.graph_from_json import (
     read,
     replace_children,
 )
-from unnest.core.architecture.shared_object_ids import renumber_shared_objects
+from unnest.core.architecture.shared_object_ids import as_saved_at_top_level
 
 __all__ = [
     "NotAGraph",
+    "as_saved_at_top_level",
     "children",
     "entry_name",
     "first_at_ends",
@@ -32,7 +33,6 @@ __all__ = [
     "layer_name",
     "model_name",
     "read",
-    "renumber_shared_objects",
     "replace_children",
     "snake_case",
 ]

@@ -19,30 +19,30 @@ MOST_PER_OBJECT = 8
 """Objects that a writer may number for each that it shows; an RNN's cell makes it two."""
 
 
-def renumber_shared_objects(before: JsonObject, after: JsonObject) -> JsonObject:
-    """Return a model that was taken out of another as its writer stores it at top level.
+def as_saved_at_top_level(outer: JsonObject, model: JsonObject) -> JsonObject:
+    """Return a model that was taken out of `outer` as its writer would have saved it alone.
 
-    The outer model reuses the template's input layers, so their numbers go where only one is
-    left, and later objects move up; it can leave them in a Sequential in the form that a
-    functional model's layers have.
+    - Objects that only `outer` shared with it (its input layers) lose their id; ids that are left move up by the
+      objects that no longer come before. A Sequential, which opens no scope of its own, loses its ids.
+    - A Sequential's entry loses the calls that it got as a layer of `outer` too: the writer keeps one dictionary for
+      an object that it meets twice, and writes the outer model's `name` and `inbound_nodes` into it.
     """
-    times_after = Counter(_numbers(after))
-    numbers: dict[int, int | None] = {}
-    if times_after:
-        times_before = Counter(_numbers(before))
-        numbers = _moved_up(before, after)
-        numbers.update(
-            {n: None for n, times in times_after.items() if times == 1 and times_before[n] > 1}
-        )
-        if not _is_functional(after):
-            after = _as_object(
-                _renumbered(after, dict.fromkeys(times_after), stop_at_functional=True)
-            )
-    return (
-        _as_object(_renumbered(after, numbers))
-        if numbers or any(map(_is_list_of_layers, json_tree.all_objects(after)))
-        else after
-    )
+    times_in_model = Counter(_numbers(model))
+    new_ids: dict[int, int | None] = {}
+    if times_in_model:
+        times_in_outer = Counter(_numbers(outer))
+        new_ids = _moved_up(outer, model)
+        new_ids |= {
+            number: None
+            for number, times in times_in_model.items()
+            if times == 1 and times_in_outer[number] > 1
+        }
+        if not _is_functional(model):
+            no_ids = dict.fromkeys(times_in_model)
+            model = _as_object(_renumbered(model, no_ids, stop_at_functional=True))
+    if new_ids or any(map(_is_list_of_layers, json_tree.all_objects(model))):
+        return _as_object(_renumbered(model, new_ids))
+    return model
 
 
 def _is_list_of_layers(config: JsonObject) -> bool:
