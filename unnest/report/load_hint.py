@@ -285,8 +285,8 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             if _untrained(model, path)
             else ("Keras 3",)
         )
-    versions = loading_in_tf_keras.possible_pythons(model)
-    on = f", on Python {' or '.join(versions)}" if versions else ""
+    versions = loading_in_tf_keras.lambda_pythons(model)
+    on = f", on Python {versions}" if versions else ""
     if has_paths_of_windows(model, container):
         on += ", on Windows"
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){on}",)
@@ -440,9 +440,9 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
 
 def _python(model: Stored) -> str:
     """Return the Python that runs the stored code, with versions if the code shows them."""
-    versions = loading_in_tf_keras.possible_pythons(model)
+    versions = loading_in_tf_keras.lambda_pythons(model)
     return (
-        f"Python {' or '.join(versions)}, of the Lambda layers"
+        f"Python {versions}, of the Lambda layers"
         if versions
         else "the Python of the Lambda layers"
     )

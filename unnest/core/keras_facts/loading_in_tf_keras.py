@@ -5,7 +5,7 @@ A reason says that it does not load for certain; for Keras 3, `loading_in_keras_
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from unnest.budget import memoize
 from unnest.core.byte_code.candidate_decodings import readings
@@ -54,7 +54,8 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     if has_paths_of_keras_2_12(model, container):
         return f"weights where only Keras {model.keras_version} looks for them"
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
-        return f"its Lambda code was compiled by another Python{_version_list(possible_pythons(model))}"
+        versions = lambda_pythons(model)
+        return f"its Lambda code was compiled by another Python{versions and f', {versions}'}"
     entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
     return next((reason for reason in entries if reason is not None), None)
 
@@ -96,8 +97,8 @@ def pads_to_none(kind: str, config: JsonObject) -> bool:
     )
 
 
-def possible_pythons(model: Stored) -> tuple[str, ...]:
-    """Return the Python versions that may have compiled all stored code of the Lambda layers, oldest first."""
+def lambda_pythons(model: Stored) -> str:
+    """Return the Pythons that may have compiled the code of all Lambdas, oldest first ("3.5 or 3.6"); "" if unknown."""
     common: list[str] | None = None
     for entry in layer_entries(model.architecture):
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
@@ -105,9 +106,4 @@ def possible_pythons(model: Stored) -> tuple[str, ...]:
         if code is not None:
             versions = dict.fromkeys(python.version for _, python in readings(code))
             common = [v for v in versions if common is None or v in common]
-    return tuple(common or ())
-
-
-def _version_list(versions: Sequence[str]) -> str:
-    """Return the versions as words of a sentence."""
-    return f", {' or '.join(versions)}" if versions else ""
+    return " or ".join(common or ())
