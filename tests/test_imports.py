@@ -121,6 +121,19 @@ main()
     assert all(find_spec(name) for name in OTHERS)
 
 
+def test_a_chain_of_layers_needs_no_operations_and_no_byte_code() -> None:
+    """Neither does a graph of Keras's own layers that joins nothing."""
+    chain = Path(__file__).parents[1] / "fixtures/k224/official-cnn-adam/base.h5"
+    code = f"""
+sys.argv = ["unnest", "inspect", {str(chain)!r}]
+from unnest.__main__ import main
+main()
+"""
+    parts = ("unnest.core.byte_code.code_objects", "unnest.core.ops.registry")
+    assert loaded(code, *OTHERS, *parts) == set()
+    assert all(find_spec(name) for name in parts)
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="Linux lists the threads")
 @pytest.mark.parametrize("args", [["inspect"], ["fix", "-n"]])
 def test_numpy_starts_no_threads(bad: Path, args: list[str]) -> None:

@@ -20,8 +20,8 @@ import pytest
 from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
+from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_functions import FUNCTIONS
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.static_shapes import Sized
 
 VERSION = "2.15.0-tf"

@@ -15,6 +15,7 @@ from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
@@ -32,7 +33,6 @@ from unnest.core.ops.keras3_expression_values import (
     items,
 )
 from unnest.core.ops.keras3_functions import FUNCTIONS
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.operation_entry import CONTENTS, Operation
 from unnest.core.ops.operation_kinds import Kind

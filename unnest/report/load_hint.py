@@ -6,7 +6,7 @@ import os
 import re
 
 from unnest.budget import memoize
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.keras_facts import (
     loading_in_keras_3,
     loading_in_tf_keras,

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core import json_tree
-from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.byte_code.value_domain import PlainValue, ValueDomain
 from unnest.core.frontends.python_values import UNKNOWN, PythonValue, UnknownValue
 from unnest.core.model import Json, JsonObject, Unknown
@@ -37,7 +37,7 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
     `function` is `[code, defaults, closure]`, `arguments` are the layer's; `reads_arrays`: its Keras makes arrays of
     arrays among the closure, as of those among the arguments.
     """
-    text, defaults, closure = code_objects.parts_of(function)
+    text, defaults, closure = parts_of(function)
     beside = (defaults, closure, *arguments.values())
     # The loader of a .keras, where it is an object, makes functions of their names again.
     is_serialized = isinstance(function, Mapping)

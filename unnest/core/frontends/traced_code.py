@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import code_objects, value_domain
+from unnest.core.byte_code import stored_functions, value_domain
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
@@ -74,7 +74,7 @@ def follow(
         OtherSizes: If it may be followed with other sizes of the inputs.
 
     """
-    text, defaults, closure = code_objects.parts_of(function)
+    text, defaults, closure = stored_functions.parts_of(function)
     if text is None:
         return None
     for has_dynamic_shape, rank in product((False, True), ranks):

@@ -9,8 +9,6 @@ from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Layer, keras_order, reached
-from unnest.core.frontends.node_def import keras3_call, plain_argument
-from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import (
@@ -23,14 +21,12 @@ from unnest.core.keras3.replacements import (
     NodeTree,
     tensors_in,
 )
+from unnest.core.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.layer_config import settings
-from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
-from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
-from unnest.core.ops.registry import BY_LAYER_CLASS
-from unnest.core.ops.static_shapes import Sized
+from unnest.core.model import CallId, Json, JsonObject, Ref, Shape, Tensor
 
 SHAPE_OR_NUMBER = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
@@ -158,10 +154,7 @@ class Builder:
         dtypes = [known.dtype(t) for t in tensors]
         if _is_operation(entry.entry):
             self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
-            call = keras3_call(
-                str(entry.entry["class_name"]), self._sized(args), settings(entry.entry)
-            )
-            shape = result_shape(call)
+            shape = self._operation_shape(entry.entry, args)
             self.specs[made] = None if shape is None else Spec(shape, self.dtypes[made])
             return made
         given = [self.specs.get(t) for t in tensors]  # one that is joined to itself counts twice
@@ -174,8 +167,19 @@ class Builder:
         """Return the dtype of a tensor; float32 if nothing says otherwise."""
         return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
 
+    def _operation_shape(self, entry: JsonObject, args: Sequence[NodeTree]) -> Shape | None:
+        """Return the shape of an operation's result; None if it is unknown."""
+        from unnest.core.frontends.node_def import keras3_call
+        from unnest.core.interpreters.op_shapes import result_shape
+
+        call = keras3_call(str(entry["class_name"]), self._sized(args), settings(entry))
+        return result_shape(call)
+
     def _sized(self, args: Sequence[NodeTree]) -> list[object]:
         """Return the arguments with shapes in place of tensors."""
+        from unnest.core.frontends.node_def import plain_argument
+        from unnest.core.ops.static_shapes import Sized
+
         sized: list[object] = []
         for arg in args:
             if isinstance(arg, GraphTensor):
@@ -359,6 +363,8 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
         if kind == "Lambda" or entry.get("module") is None:
             return UNKNOWN_DTYPE
         return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
+    from unnest.core.ops.registry import BY_LAYER_CLASS
+
     operation = BY_LAYER_CLASS.get(kind)
     if operation is not None and operation.result_dtype:
         return operation.result_dtype

@@ -15,6 +15,7 @@ from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.conversion_context import refused
+from unnest.core.keras3_nodes import MODULE_BY_CLASS, ROOT
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
@@ -23,7 +24,6 @@ from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.layer_config import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
-from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 
 #: What the report calls these checks.
 CHECKED = "Keras 3's terms"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import layer_name
 from unnest.core.byte_code.candidate_decodings import readings
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.frontends.python_errors import raises
 from unnest.core.keras_facts.loading_requirements import LIBRARIES, lambda_globals, layer_entries
 from unnest.core.model import JsonObject, Stored

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.budget import memoize
-from unnest.core.byte_code.candidate_decodings import readings
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.loading_requirements import (
     PYTHON_OF_TODAY,
@@ -104,6 +103,8 @@ def lambda_pythons(model: Stored) -> str:
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
         code = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
         if code is not None:
+            from unnest.core.byte_code.candidate_decodings import readings
+
             versions = dict.fromkeys(python.version for _, python in readings(code))
             common = [v for v in versions if common is None or v in common]
     return " or ".join(common or ())

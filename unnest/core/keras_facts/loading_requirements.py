@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture.graph_from_json import MODEL_CLASSES
-from unnest.core.byte_code import candidate_decodings
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
     custom_activations,
@@ -150,7 +149,9 @@ def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
     )
     if not model.is_standalone and () < model.release < (2, 5):
         in_module |= TENSORFLOW_MODULES
-    return sorted(candidate_decodings.global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
+    from unnest.core.byte_code.candidate_decodings import global_names
+
+    return sorted(global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import Json, JsonObject
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def layers_without_state(architecture: Json, *, in_h5: bool) -> list[str]:
@@ -156,6 +158,8 @@ def bin_boundaries(summary: np.ndarray, bins: int) -> list[float]:
     The weight up to each boundary is k / bins of all, between two values in proportion; rounded to float32.
     (Source: TensorFlow 2.7 and 2.15, keras/layers/preprocessing/discretization.py: compress_summary.)
     """
+    import numpy as np
+
     values, weights = summary
     step = 1.0 / bins
     if len(values) * step < 1:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unnest.core.keras3_nodes import MODULE_BY_CLASS, ROOT
 from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT
 
 
 def current_class_name(class_name: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TypeAlias
 
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_expression_values import (
     FLOAT,
@@ -34,7 +35,6 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     part,
 )
-from unnest.core.ops.keras3_nodes import OpNode
 
 CAST_DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from unnest.core.keras3_nodes import Operand, OpNode, Part
 from unnest.core.model import Json, Unknown
-from unnest.core.ops.keras3_nodes import Operand, OpNode, Part
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))
 LAYERS = "keras.layers"

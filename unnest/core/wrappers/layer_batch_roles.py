@@ -8,13 +8,13 @@ run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.frontends.layer_op_calls import parse_op_call, reshape_target
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
@@ -22,8 +22,9 @@ from unnest.core.keras_facts.stored_class_names import current_class_name, is_ke
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.layer_config import policy_name
 from unnest.core.model import CallId, Json, JsonObject
-from unnest.core.ops.registry import argument
-from unnest.core.wrappers import lambda_code_facts
+
+if TYPE_CHECKING:  # most models hold no Lambda, whose code takes much to read
+    from unnest.core.wrappers.lambda_code_facts import CodeFacts
 
 Number: TypeAlias = int | float
 JOINING = ("concat",)
@@ -81,9 +82,18 @@ def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
     return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
 
 
-def stored_code(layer: Layer) -> lambda_code_facts.CodeFacts | None:
+def stored_code(layer: Layer) -> CodeFacts | None:
     """Return the facts of a Lambda's code; None without readable code."""
-    return lambda_code_facts.code(layer.settings.get("function"))
+    return _code_facts(layer.settings.get("function"))
+
+
+def _code_facts(function: Json) -> CodeFacts | None:
+    """Return the facts of a stored function; None if it is stored by name, or is not readable."""
+    if parts_of(function)[0] is None:
+        return None
+    from unnest.core.wrappers import lambda_code_facts
+
+    return lambda_code_facts.code(function)
 
 
 def is_in_training(call: Call) -> bool:
@@ -210,6 +220,9 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
+    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.ops.registry import argument
+
     op_call = parse_op_call(layer, call)
     if op_call is not None:
         if not _says(op_call.name, (*JOINING, *STACKING_ROWS)):
@@ -245,7 +258,7 @@ def _axis(config: JsonObject) -> int | None:
 
 def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
     """Return True or False if names and numbers in code say whether it joins along the batch axis; else None."""
-    code = lambda_code_facts.code(function)
+    code = _code_facts(function)
     if code and not any(_says(name, JOINING) for name in code.names):
         return None
     if code and not axes and not code.captures:
@@ -316,7 +329,7 @@ def _find_weight_owners(model: JsonObject) -> WeightOwners:
 
 def combines(layer: Layer) -> bool:
     """Return True if a layer says that it adds its inputs up, averages or stacks them."""
-    code = lambda_code_facts.code(layer.settings.get("function", layer.settings.get("mode")))
+    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
         return bool(layer_record(layer.class_name).combines) and is_keras_class(
             layer.class_name, layer.stored
@@ -330,7 +343,7 @@ def combines(layer: Layer) -> bool:
 
 def averages(layer: Layer) -> bool:
     """Return True if a layer that combines its inputs can be a mean of them, as far as it says."""
-    code = lambda_code_facts.code(layer.settings.get("function", layer.settings.get("mode")))
+    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
     return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
 
 
@@ -338,6 +351,8 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
+    from unnest.core.frontends.layer_op_calls import parse_op_call
+
     op_call = parse_op_call(layer, call)
     if op_call is not None:
         return _says(op_call.name, PASSING)
@@ -365,6 +380,9 @@ def _takes_less(dtype: Json) -> bool:
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
+    from unnest.core.frontends.layer_op_calls import parse_op_call, reshape_target
+    from unnest.core.ops.registry import argument
+
     op_call = parse_op_call(layer, call)
     if op_call is not None and op_call.name == "squeeze":
         axis = argument(op_call, "axis")

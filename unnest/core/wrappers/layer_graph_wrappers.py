@@ -28,9 +28,7 @@ from typing import TYPE_CHECKING
 from unnest.budget import memoize
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.frontends.layer_op_calls import is_operation, parse_op_call
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.registry import operation_of
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.wrapper_types import LayerWrapper, NotAWrapper, Recognised
@@ -130,6 +128,8 @@ def shows_row_cuts(graph: Graph) -> bool:
 def _can_be_read(layer: Layer) -> bool:
     if layer.is_model:
         return shows_row_cuts(read(layer.stored))
+    from unnest.core.frontends.layer_op_calls import is_operation
+
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
     return layer_batch_roles.keeps_rows(
@@ -139,6 +139,9 @@ def _can_be_read(layer: Layer) -> bool:
 
 def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
+    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.ops.registry import operation_of
+
     op_call = parse_op_call(layer, call)
     return op_call is not None and operation_of(op_call) is not None and bool(call.reads)
 
@@ -186,6 +189,8 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
 
 def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
     """Return True if what a slice does is not stored, and the caller does not vouch for its class either."""
+    from unnest.core.frontends.layer_op_calls import is_operation
+
     layer = graph.layers[at.layer]
     is_shown = is_operation(layer, graph.call(at)) or layer_batch_roles.shows_how(layer)
     return not is_shown and layer.class_name not in vouched

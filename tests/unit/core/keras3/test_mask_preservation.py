@@ -31,9 +31,9 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     NodeTree,
 )
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
-from unnest.core.ops.keras3_nodes import OpNode
 
 #: What Keras 3 computes too, and what it does not, of two sources.
 SAME_X, SAME_Y = OldMask("mask of x", frozenset({X})), OldMask("mask of y", frozenset({Y}))

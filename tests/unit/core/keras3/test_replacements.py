@@ -11,8 +11,8 @@ from unnest.core.keras3.replacements import (
     tensors_in,
     with_inputs_filled_in,
 )
+from unnest.core.keras3_nodes import Input, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.keras3_nodes import Input, OpNode, Part
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3})

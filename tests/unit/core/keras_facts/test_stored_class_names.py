@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from unnest.core.keras3_nodes import MODULE_BY_CLASS
 from unnest.core.keras_facts.stored_class_names import (
     current_class_name,
     is_keras_class,
@@ -13,7 +14,6 @@ from unnest.core.keras_facts.stored_class_names import (
     record_of,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS
 
 
 @pytest.mark.parametrize(

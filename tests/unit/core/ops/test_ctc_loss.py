@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, Y, called, computed
+from unnest.core.keras3_nodes import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import Libraries, SymbolicTensor
-from unnest.core.ops.keras3_nodes import Input
 
 ROW = (None, 1)
 GIVEN, LONG = (SymbolicTensor(Input(k), "int64", "n", shape=ROW) for k in (2, 3))

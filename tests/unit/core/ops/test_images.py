@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
+from unnest.core.keras3_nodes import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     Items,
@@ -16,7 +17,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import Input
 
 SIZE = items("tuple", [constant(8), constant(6)])
 

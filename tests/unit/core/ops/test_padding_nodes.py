@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
+from unnest.core.keras3_nodes import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     Libraries,
@@ -15,7 +16,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import Input
 
 IMAGE = SymbolicTensor(Input(0), "float32", "x", shape=(None, 6, 8, 3))
 LAST, FIRST = (

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3_nodes import Operand
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_array_arithmetic
 from unnest.core.ops.keras3_call_translator import (
@@ -39,7 +40,6 @@ from unnest.core.ops.keras3_expression_values import (
     of_readable_length,
 )
 from unnest.core.ops.keras3_functions import FUNCTIONS, Function, Theano, parse_signature
-from unnest.core.ops.keras3_nodes import Operand
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.core.byte_code.code_objects import parts_of
+from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate

@@ -8,6 +8,14 @@ from dataclasses import replace
 from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.op_shapes import result_shape
+from unnest.core.keras3_nodes import (
+    MODULE_BY_CLASS,
+    UNKNOWN_DTYPE,
+    Input,
+    Operand,
+    OpNode,
+    Part,
+)
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_array_arithmetic
 from unnest.core.ops.keras3_expression_values import (
@@ -36,14 +44,6 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     of_readable_length,
     sizes_of,
-)
-from unnest.core.ops.keras3_nodes import (
-    MODULE_BY_CLASS,
-    UNKNOWN_DTYPE,
-    Input,
-    Operand,
-    OpNode,
-    Part,
 )
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR

@@ -21,11 +21,11 @@ from unnest.core.keras3.replacements import (
     chain,
     numpy_operation,
 )
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops.keras3_nodes import OpNode
 
 IMAGE = "keras.src.ops.image"
 

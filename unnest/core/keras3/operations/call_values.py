@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NodeTree
+from unnest.core.keras3_nodes import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     Items,
@@ -16,7 +17,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import Input
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from unnest.core.keras3.replacements import (
     Piece,
     with_inputs_filled_in,
 )
+from unnest.core.keras3_nodes import Input, Operand, OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     CORE,
@@ -33,7 +34,6 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicValue,
     constant,
 )
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode
 
 
 def rule(old: OldLayer) -> Piece:

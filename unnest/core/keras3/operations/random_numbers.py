@@ -14,6 +14,7 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas.layer_rule import named_function
 from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.keras3_expression_values import (
     CORE,
@@ -23,7 +24,6 @@ from unnest.core.ops.keras3_expression_values import (
     Size,
     SymbolicValue,
 )
-from unnest.core.ops.keras3_nodes import OpNode
 
 RANDOM_FUNCTIONS: Mapping[str, tuple[tuple[str, Json], ...]] = {
     "random.normal": (("mean", 0.0), ("stddev", 1.0)),

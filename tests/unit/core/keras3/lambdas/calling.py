@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Items,
@@ -10,7 +11,6 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicTensor,
     SymbolicValue,
 )
-from unnest.core.ops.keras3_nodes import Input, Operand, OpNode, Part
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 3, 4))
 Y = SymbolicTensor(Input(1), "float32", "y", shape=(None, 3, 4))

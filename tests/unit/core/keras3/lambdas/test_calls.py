@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
@@ -20,7 +21,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import OpNode
 
 NUMPY = "keras.src.ops.numpy"
 

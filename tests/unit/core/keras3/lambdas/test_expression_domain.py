@@ -10,6 +10,7 @@ from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.keras3.lambdas.expression_domain import Expressions
+from unnest.core.keras3_nodes import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     Libraries,
@@ -18,7 +19,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import Input
 
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))
 CODE = CodeObject(

@@ -19,8 +19,8 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     Piece,
 )
+from unnest.core.keras3_nodes import Input, OpNode
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.keras3_nodes import Input, OpNode
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)

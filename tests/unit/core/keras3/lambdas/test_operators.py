@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_expression_values import (
     Const,
@@ -22,7 +23,6 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode
 
 NUMPY = "keras.src.ops.numpy"
 X = SymbolicTensor(Input(0), "float32", "x", shape=(None, 4))

@@ -26,9 +26,9 @@ from tests.unit.core.keras3.lambdas.compiled import (
     translation,
 )
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3_nodes import Input, OpNode
 from unnest.core.model import Json
 from unnest.core.ops.keras3_functions import FUNCTIONS
-from unnest.core.ops.keras3_nodes import Input, OpNode
 
 SOURCES = module("sources")
 TRANSLATABLE = SOURCES.TENSORS + SOURCES.LISTS + SOURCES.generated(1, compiled.GENERATED)

@@ -9,8 +9,8 @@ from typing import Any
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.operations.layer_rule import rule
 from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.ops.keras3_nodes import OpNode
 
 NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
 PLACES: Any = {"class_name": "__numpy__", "config": {"value": [0, 2], "dtype": "int32"}}

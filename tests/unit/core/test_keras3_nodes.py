@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.ops.keras3_nodes import MODULE_BY_CLASS, ROOT, Input, OpNode, Part
+from unnest.core.keras3_nodes import MODULE_BY_CLASS, ROOT, Input, OpNode, Part
 
 
 def test_nodes_are_told_apart_by_their_contents() -> None:
