@@ -36,12 +36,13 @@ from unnest.core.weight_assignment.layer_groups import (
 )
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.renamed_layers import (
+    NOT_ITS_LAYERS,
     RenamedGroups,
     rename_groups,
     template_layers_by_order,
 )
 from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
-from unnest.core.weight_assignment.weight_checks import check_architecture
+from unnest.core.weight_assignment.weight_checks import check_architecture, check_list_order
 from unnest.core.wrappers import wrapper_in_weight_names
 from unnest.findings import Code, listed
 
@@ -267,6 +268,7 @@ def _plan_named(stored: Stored, architecture: JsonObject, choices: Choices) -> P
     assert complete.architecture is not None
     try:
         by_order = template_layers_by_order(complete.groups, stored.groups, complete.architecture)
+        check_list_order(listed_weights.groups, complete.groups, complete.architecture)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
     return _with_by_order(weights_plan, by_order)
@@ -292,6 +294,7 @@ def _plan_listed(stored: Stored, architecture: JsonObject, choices: Choices) -> 
     try:
         groups, by_order = divide_parallel_groups(stored.groups, architecture)
         check_architecture(groups, architecture)
+        check_list_order(stored.groups, groups, architecture)
     except Ambiguous as doubt:
         return _mismatch(stored, f"{doubt}")
     of_template = stored._replace(architecture=architecture, groups=groups)
@@ -333,11 +336,16 @@ def _renamed_groups(
     """
     is_of_one_layer = sum(1 for group in groups if group.tensors) == 1
     is_parallel = wrapper_in_weight_names.find(groups) is not None
-    if is_parallel or is_of_one_layer:
-        return None if template is None else (rename_groups(groups, architecture), architecture)
+    if template is None and (is_parallel or is_of_one_layer):
+        return None
     if template is not None:
-        with suppress(Ambiguous):
-            return rename_groups(groups, template), template
+        if not is_parallel and not is_of_one_layer:
+            with suppress(Ambiguous):
+                return rename_groups(groups, template), template
+        # The layers of a wrapper have no weights: that the file has them shows in its list of all layers alone.
+        lists_all = any(not group.tensors for group in groups)
+        if lists_all and len(groups) != len(group_names(architecture)):
+            raise Ambiguous(NOT_ITS_LAYERS)
     return rename_groups(groups, architecture), architecture
 
 

@@ -18,6 +18,7 @@ from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
 
 
@@ -157,6 +158,33 @@ def _check_exchange(
             raise Ambiguous(
                 f"by their order the weights of {by_name} are those of {by_order}, which fit as well as by their name"
             )
+
+
+def check_list_order(stored: Sequence[Group], groups: Sequence[Group], model: JsonObject) -> None:
+    """Check weights out of a template's list: layers of one shape may not stand in it in another order.
+
+    `stored`: as the file has them; `groups`: the same weights by layer of `model`. A list has what is frozen behind the
+    rest, and a config does not always say that a model in it was.
+
+    Raises:
+        Ambiguous: If the list fits by its order as well as by the names of its weights, and the two differ.
+
+    """
+    places = {tensor.ref: n for n, tensor in enumerate(t for g in stored for t in g.tensors)}
+    tensors = {group.name: group.tensors for group in groups if group.tensors}
+    layers = sorted(tensors, key=[*grouped_layers(model)].index)
+    frozen = {name for name in layers if _trains_nothing(grouped_layers(model)[name])}
+    _check_exchange(
+        sorted(tensors, key=lambda name: min(places[t.ref] for t in tensors[name])),
+        [*(n for n in layers if n not in frozen), *(n for n in layers if n in frozen)],
+        tensors,
+    )
+
+
+def _trains_nothing(layer: Layer) -> bool:
+    """Return True if the config says that all weights of a layer, or of a model, are frozen, or statistics."""
+    promised = OwnerCandidate.of(layer, "").promised
+    return promised is not None and promised.trained == 0
 
 
 def _latest_read(graph: Graph, places: Mapping[str, int]) -> dict[CallId, int]:

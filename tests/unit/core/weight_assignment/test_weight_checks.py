@@ -19,7 +19,7 @@ from tests.unit.core.build import (
 from unnest.core.model import Group
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.weight_checks import check_architecture
+from unnest.core.weight_assignment.weight_checks import check_architecture, check_list_order
 
 
 def dense(name: str, *before: str, units: int = 3) -> dict[str, Any]:
@@ -138,3 +138,29 @@ def test_names_of_another_process_count_on() -> None:
 def test_a_nested_model_of_another_state(names: tuple[str, ...], reason: str) -> None:
     with pytest.raises(Ambiguous, match=f"^{reason}"):
         check_architecture(inner(*names), OUTER)
+
+
+TWO = functional(source(), dense("a", "x"), dense("b", "a"), outputs=[("b", 0, 0)])
+FROZEN = functional(
+    source(), {**dense("a", "x"), "config": {**dense("a", "x")["config"], "trainable": False}},
+    dense("b", "a"), outputs=[("b", 0, 0)],
+)  # fmt: skip
+
+
+def test_a_list_in_another_order() -> None:
+    """Two layers of one shape stand in it as if they had exchanged their names, or one of them had been frozen."""
+    groups = weights(a=KERNEL, b=KERNEL)
+    ahead, behind = ([Group("net", (*x.tensors, *y.tensors))] for x, y in (groups, groups[::-1]))
+    check_list_order(ahead, groups, TWO)
+    check_list_order(behind, groups, FROZEN)
+    for listed, model in ((behind, TWO), (ahead, FROZEN)):
+        with pytest.raises(Ambiguous, match="by their order the weights of"):
+            check_list_order(listed, groups, model)
+
+
+def test_a_list_in_another_order_that_shapes_explain() -> None:
+    """A model that was frozen stands behind, whatever its config says, where its weights fit nowhere else."""
+    model = functional(source(), dense("a", "x"), dense("b", "a", units=5), outputs=[("b", 0, 0)])
+    wide = Group("b", tensors("b/kernel:0", "b/bias:0", shape=(5,)))
+    groups = [*weights(a=KERNEL), wide]
+    check_list_order([Group("net", (*wide.tensors, *groups[0].tensors))], groups, model)
