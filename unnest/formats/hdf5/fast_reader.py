@@ -18,14 +18,12 @@ import contextlib
 import math
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from struct import Struct, iter_unpack, unpack, unpack_from
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
-from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
+from unnest.formats.hdf5.attributes import StoredType
 from unnest.formats.hdf5.dataset_node import (
     BYTES_A_LINK,
     CONTIGUOUS,
@@ -38,6 +36,9 @@ from unnest.formats.hdf5.dataset_node import (
     text_of,
 )
 from unnest.formats.hdf5.heap_check import Heaps
+
+if TYPE_CHECKING:  # most files are looked at without it
+    import numpy as np
 
 #: Files up to this size are read whole, in one go.
 READ_WHOLE_UP_TO = 1 << 20
@@ -95,16 +96,16 @@ def _float(size: int, sign: int, exponent: tuple[int, int], bias: int) -> bytes:
     )
 
 
-#: The stored form of the types of tensors -> NumPy's.
+#: The stored form of the types of tensors -> NumPy's spelling.
 DTYPE_BY_MESSAGE = {
     **{
-        _integer(size, signed): np.dtype(f"<{'ui'[signed]}{size}")
+        _integer(size, signed): f"{'|' if size == 1 else '<'}{'ui'[signed]}{size}"
         for size in (1, 2, 4, 8)
         for signed in (0, 1)
     },
-    _float(2, 15, (10, 5), 15): np.dtype("<f2"),
-    _float(4, 31, (23, 8), 127): np.dtype("<f4"),
-    _float(8, 63, (52, 11), 1023): np.dtype("<f8"),
+    _float(2, 15, (10, 5), 15): "<f2",
+    _float(4, 31, (23, 8), 127): "<f4",
+    _float(8, 63, (52, 11), 1023): "<f8",
 }
 #: The same, padded as messages are.
 STORED_NUMBERS = {
@@ -113,10 +114,12 @@ STORED_NUMBERS = {
 #: Bytes padded by zeros; then their number.
 FIXED_TEXT = bytes.fromhex("13 01 00 00")
 #: Texts of variable length, padded by zeros: references of 16 bytes to texts of bytes.
-TEXT_MESSAGES = {
-    bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): dtype
-    for charset, dtype in enumerate((BYTES_TEXT, STR_TEXT))
+TEXT_MESSAGES: dict[bytes, type] = {
+    bytes.fromhex(f"19 01 {charset:02} 00 10 00 00 00 10 00 00 00 01 00 00 00 00 00 08 00"): text
+    for charset, text in enumerate((bytes, str))
 }
+#: Bytes of a Python object in an array of NumPy's.
+WORD = 8
 #: Bytes of a global heap collection, at least.
 SMALLEST_HEAP = 4096
 
@@ -130,9 +133,19 @@ class PlainAttribute(NamedTuple):
 
     file: PlainFile
     name: str
-    dtype: np.dtype[Any]
+    type: StoredType
     shape: tuple[int, ...]
     data: bytes
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The attribute's dtype; `object` for texts of variable length."""
+        import numpy as np
+
+        kind, itemsize, text = self.type
+        if text is not None:
+            return np.dtype("O", metadata={"vlen": text})
+        return np.dtype(f"{kind}{itemsize}")
 
     def value(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
         """Read the attribute as an array of its own `dtype` and `shape`.
@@ -143,14 +156,27 @@ class PlainAttribute(NamedTuple):
             NotPlain: only HDF5's library can read it.
 
         """
-        count = math.prod(shape)
-        check_memory(count * max(dtype.itemsize, REFERENCE))
-        if dtype.kind != "O":
-            return np.frombuffer(self.data, dtype, count).reshape(shape)
-        values = np.empty(count, dtype)
-        if count:
-            values[:] = self.file.texts(self.data, count)
+        import numpy as np
+
+        if self.type.text is None:
+            self._charge()
+            return np.frombuffer(self.data, dtype, math.prod(shape)).reshape(shape)
+        values = np.empty(math.prod(shape), dtype)
+        values[:] = self.texts()
         return values.reshape(shape)
+
+    def texts(self) -> Sequence[bytes | None]:
+        """Read the elements in row-major order, None for one that is no text. Raises what `value` does."""
+        self._charge()
+        count, size = math.prod(self.shape), self.type.itemsize
+        if self.type.text is not None:
+            return self.file.texts(self.data, count) if count else []
+        if self.type.kind != "S":
+            return [None] * count
+        return [self.data[size * i : size * (i + 1)].rstrip(b"\0") for i in range(count)]
+
+    def _charge(self) -> None:
+        check_memory(math.prod(self.shape) * max(self.type.itemsize, REFERENCE))
 
 
 class _Content:
@@ -386,10 +412,10 @@ class PlainFile:
             content[start : start + size] for start, size in zip(starts[:-1], sizes, strict=True)
         )
         require((version, zero) == (1, 0) and len(name) > 1 and name.index(b"\0") == len(name) - 1)
-        shape, dtype = _shape(space), _type_of_attribute(stored_type)
-        stored = math.prod(shape) * (REFERENCE if dtype.kind == "O" else dtype.itemsize)
+        shape, element = _shape(space), _type_of_attribute(stored_type)
+        stored = math.prod(shape) * (element.itemsize if element.text is None else REFERENCE)
         require(starts[-1] + stored <= len(content))
-        return PlainAttribute(self, text_of(name[:-1]), dtype, shape, content[starts[-1] :])
+        return PlainAttribute(self, text_of(name[:-1]), element, shape, content[starts[-1] :])
 
     def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
         """Return a contiguous dataset of numbers from its header messages. Raises NotPlain."""
@@ -403,10 +429,10 @@ class PlainFile:
         assert dtype is not None
         offset, stored = PAIR.unpack_from(layout, len(IN_ONE_PIECE))
         require(
-            0 < stored == math.prod(shape) * dtype.itemsize
+            0 < stored == math.prod(shape) * int(dtype[2:])
             and ROOT <= offset <= self._content.size - stored
         )
-        return DatasetNode(path, shape, dtype.str, CONTIGUOUS, stored)
+        return DatasetNode(path, shape, dtype, CONTIGUOUS, stored)
 
 
 def _shape(space: bytes) -> tuple[int, ...]:
@@ -419,15 +445,17 @@ def _shape(space: bytes) -> tuple[int, ...]:
     return sizes[:rank]
 
 
-def _type_of_attribute(stored: bytes) -> np.dtype[Any]:
+def _type_of_attribute(stored: bytes) -> StoredType:
     if stored.startswith(FIXED_TEXT):
         (size,) = unpack("<I", stored[len(FIXED_TEXT) :])
         require(0 < size <= LARGEST)
-        return np.dtype((np.bytes_, size))
-    dtype = TEXT_MESSAGES.get(stored) or DTYPE_BY_MESSAGE.get(stored)
+        return StoredType("S", size)
+    if (text := TEXT_MESSAGES.get(stored)) is not None:
+        return StoredType("O", WORD, text)
+    dtype = DTYPE_BY_MESSAGE.get(stored)
     require(dtype is not None)
     assert dtype is not None
-    return dtype
+    return StoredType(dtype[1], int(dtype[2:]))
 
 
 def require(condition: object) -> None:

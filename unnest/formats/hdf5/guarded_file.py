@@ -14,7 +14,7 @@ import contextlib
 import io
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5.attributes import StoredType
 from unnest.formats.hdf5.dataset_node import (
     BFLOAT16,
     BYTES_A_LINK,
@@ -62,6 +63,14 @@ class GuardedAttribute(NamedTuple):
     id: h5a.AttrID
 
     @property
+    def type(self) -> StoredType:
+        """The type of the attribute's elements."""
+        dtype = self.dtype
+        metadata: Mapping[str, Any] = dtype.metadata or {}
+        text = metadata.get("vlen")
+        return StoredType(dtype.kind, dtype.itemsize, text if text in (bytes, str) else None)
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The attribute's dtype; `object` for texts of variable length."""
         dtype: np.dtype[Any] = self.id.dtype
@@ -89,6 +98,11 @@ class GuardedAttribute(NamedTuple):
         if count:
             self.id.read(value)
         return value
+
+    def texts(self) -> Sequence[bytes | None]:
+        """Read the elements in row-major order, None for one that is no text. Raises what `value` does."""
+        value = self.value(self.dtype, self.shape)
+        return [element if isinstance(element, bytes) else None for element in value.flat]
 
 
 class GuardedFile:

@@ -16,6 +16,7 @@ from unnest.files.write_errors import write_failed
 from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, check_same_model
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
 from unnest.formats.hdf5.copy_tensors import TensorCopier
 from unnest.formats.hdf5.legacy_h5_reader import (
@@ -87,11 +88,11 @@ class _Writer:
         is_model = self.model.contents == "model"
         root = self.file
         if is_model:
-            self._versions(root, self.style.top, h5_attributes.STR_TEXT)
+            self._versions(root, self.style.top, write_attributes.STR_TEXT)
             self._json("model_config", self.model.architecture)
             root = self.file.create_group(MODEL)
         else:
-            h5_attributes.write_text(root, MARK, MARKED, h5_attributes.STR_TEXT)
+            write_attributes.write_text(root, MARK, MARKED, write_attributes.STR_TEXT)
         self._layers(root)
         if is_model and self.model.optimizer is not None:
             group = self.file.create_group(OPTIMIZER)
@@ -120,27 +121,29 @@ class _Writer:
                     if name in source_attributes
                     else usual
                 )
-                h5_attributes.write_text(group, name, value, style)
+                write_attributes.write_text(group, name, value, style)
         for name in sorted(
             n
             for n in source_attributes
             if not KNOWN_ATTRIBUTES.fullmatch(n) and h5_attributes.can_copy(source_attributes, n)
         ):
-            h5_attributes.copy(source_attributes, name, group)
+            write_attributes.copy(source_attributes, name, group)
 
     def _json(self, name: str, value: JsonObject | None) -> None:
         if value is not None:
             top = self.style.top
-            style = h5_attributes.text_dtype(top, name) if name in top else h5_attributes.BYTES_TEXT
-            h5_attributes.write_text(self.file, name, dump(value), style)
+            style = (
+                h5_attributes.text_dtype(top, name) if name in top else write_attributes.BYTES_TEXT
+            )
+            write_attributes.write_text(self.file, name, dump(value), style)
 
     def _layers(self, root: h5py.Group) -> None:
         style = self.style
         names = [g.name for g in self.model.groups]
-        h5_attributes.write_names(
+        write_attributes.write_names(
             root, "layer_names", names, h5_attributes.text_dtype(style.layers, "layer_names")
         )
-        self._versions(root, style.layers, h5_attributes.BYTES_TEXT)
+        self._versions(root, style.layers, write_attributes.BYTES_TEXT)
         for layer in self.model.groups:
             # A layer's name may be a path, and lead through another layer's group.
             self._tensors(root.require_group(layer.name), layer.tensors, style.weight_names)
@@ -150,6 +153,6 @@ class _Writer:
     def _tensors(
         self, group: h5py.Group, tensors: tuple[Tensor, ...], style: h5_attributes.TextDtype
     ) -> None:
-        h5_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
+        write_attributes.write_names(group, "weight_names", [t.name for t in tensors], style)
         for tensor in tensors:
             self.copier.write_dataset(group, tensor.name, tensor)

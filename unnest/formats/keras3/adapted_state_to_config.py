@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.keras3.conversion_context import Conversion
@@ -92,6 +90,8 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
         summaries = [*_summaries(model, name)] if name and names[name] == 1 else []
         bins = _config(entry).get("num_bins")
         if len(summaries) == 1 and isinstance(bins, int) and bins > 0:
+            import numpy as np
+
             summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(
                 summaries[0].shape
             )

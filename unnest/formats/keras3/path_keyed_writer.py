@@ -11,6 +11,7 @@ from unnest.core.plan import Output, Rearranged
 from unnest.errors import Failed, Refused
 from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
 from unnest.formats.hdf5.copy_tensors import TensorCopier, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -75,7 +76,7 @@ def write_weights(
     copier = TensorCopier(source, progress)
     with new_hdf5(file) as hdf5:
         if marked:
-            h5_attributes.write_text(hdf5, MARK, MARKED, h5_attributes.STR_TEXT)
+            write_attributes.write_text(hdf5, MARK, MARKED, write_attributes.STR_TEXT)
         if isinstance(output, Rearranged):
             assert isinstance(source, PathKeyedSource)
             _rearrange(hdf5, output, source, copier)
@@ -95,14 +96,16 @@ def _rearrange(
         attributes = tree.hdf5.attributes(groups[new])
         name = h5_attributes.text(attributes, "name", source.path)
         if name is not None:
-            h5_attributes.write_text(
+            write_attributes.write_text(
                 group, "name", name, h5_attributes.text_dtype(attributes, "name")
             )
     for move in output.moves:
         if move.new_layer is not None:
             group = file.require_group(f"/{move.target}/vars")
             if output.stores_layer_names:
-                h5_attributes.write_text(group, "name", move.new_layer, h5_attributes.STR_TEXT)
+                write_attributes.write_text(
+                    group, "name", move.new_layer, write_attributes.STR_TEXT
+                )
     for new in sorted(tensors):
         copier.write_dataset(file, new, tree.tensor(tensors[new]))
 
@@ -113,7 +116,7 @@ def _write_anew(file: h5py.File, model: Stored, copier: TensorCopier) -> None:
     for path in sorted(layout.groups):
         group, name = file.require_group(path), layout.groups[path]
         if name is not None:
-            h5_attributes.write_text(group, "name", name, h5_attributes.STR_TEXT)
+            write_attributes.write_text(group, "name", name, write_attributes.STR_TEXT)
     for path in sorted(layout.tensors):
         copier.write_dataset(file, path, layout.tensors[path])
 

@@ -19,11 +19,11 @@ from tests.judged import check_verdict
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import dataset_node, fast_reader, guarded_file, legacy_h5_reader
-from unnest.formats.hdf5.attributes import BYTES_TEXT, STR_TEXT
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
+from unnest.formats.hdf5.write_attributes import BYTES_TEXT, STR_TEXT
 
 #: Paths of Windows are separated in path-keyed files, which the fast reader leaves to the library.
 FILES = sorted(
@@ -54,7 +54,11 @@ def read_by(index: PlainFile | GuardedFile) -> object:
                 value = repr(attribute.value(dtype, shape).tolist())
             except (OSError, Unsafe) as e:
                 value = type(e).__name__
-            attributes[path, name] = dtype.str, shape, value
+            try:
+                texts = repr([None if text is None else bytes(text) for text in attribute.texts()])
+            except (OSError, Unsafe) as e:
+                texts = type(e).__name__
+            attributes[path, name] = dtype.str, shape, value, attribute.type, texts
     try:
         stored: object = legacy_h5_reader.read(index, legacy_h5_reader.root_of(index))
     except Unreadable as e:
