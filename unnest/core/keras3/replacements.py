@@ -164,6 +164,18 @@ def numpy_operation(kind: str, *args: NodeTree, **config: Json) -> OpNode:
     return OpNode(NUMPY, kind, config, args)  # type: ignore[arg-type]  # trees of the builder are operands
 
 
+def negated(constant: NodeTree) -> NodeTree:
+    """Return a number, nested lists of numbers, or a stored array of them, with the other sign."""
+    if isinstance(constant, Mapping):
+        config = constant["config"]
+        assert isinstance(config, Mapping), "a stored array has its numbers in its config"
+        return {**constant, "config": {**config, "value": negated(config["value"])}}
+    if isinstance(constant, Sequence):
+        return [negated(each) for each in constant]
+    assert isinstance(constant, int | float), "shapes are known of numbers alone"
+    return -constant
+
+
 def tensors_in(tree: NodeTree) -> Iterator[GraphTensor]:
     """Yield the tensors in a structure of arguments."""
     if isinstance(tree, GraphTensor):

@@ -229,8 +229,8 @@ def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
     """Return the output of a layer that may read several tensors. Raises Unknown."""
     config, shapes = settings(entry), [spec.shape for spec in given]
     name = str(entry.get("class_name"))
-    if layer_record(name).is_elementwise and len(set(shapes)) == 1:
-        return Spec(shapes[0], _compute_dtype(config))
+    if layer_record(name).is_elementwise and shapes:
+        return Spec(_broadcast(of_equal_rank(shapes)), _compute_dtype(config))
     if name == "Concatenate" and shapes:
         axis = integer(config.get("axis"))
         whole = list(shapes[0])
@@ -240,6 +240,24 @@ def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
     if len(given) != 1:
         raise Unknown("a layer that reads several tensors")
     return _output(entry, given[0])
+
+
+def _broadcast(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape of all together. Raises Unknown."""
+    if len(set(shapes)) == 1:
+        return shapes[0]
+    from unnest.core.ops.static_shapes import broadcast  # with all operations
+
+    return broadcast(shapes)
+
+
+def of_equal_rank(shapes: Sequence[Shape]) -> list[Shape]:
+    """Return the shapes as an elementwise merge broadcasts them: axes of one behind the batch make their ranks equal.
+
+    (Source: keras/layers/merge.py of Keras 2.0 to 2.3.1, keras/src/layers/merging/base_merge.py of Keras 3.15.)
+    """
+    rank = max(map(len, shapes), default=0)
+    return [(*shape[:1], *[1] * (rank - len(shape)), *shape[1:]) for shape in shapes]
 
 
 def _time_distributed(config: JsonObject, shape: Shape) -> Shape:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values, constructor_arguments
+from unnest.core.keras3.broadcast_sums import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.layer_mask_behaviour import drops_mask
 from unnest.core.keras3.layers import removed_layers
@@ -35,6 +36,8 @@ def plain_layer(old: OldLayer) -> Piece:
         raise old.refused(
             f"has {len(old.weights)} weights, and its config promises {promised.total}"
         )
+    if any(is_taken_for_bias(*sum_) for sum_ in sums_with_biases(old.kind, old.config)):
+        raise old.refused("Keras 3 may add its bias along another axis")
     new = constructor_arguments.converted_arguments(old)
     if not old.config.get("dtype") and any(w.dtype[1:] == "f8" for w in old.weights):
         new["dtype"] = "float64"
