@@ -184,6 +184,28 @@ QUESTIONS = [
         "Unknown layer",
     ),
     ("predict without gpu", "questions/", "no GPU to predict with the result"),
+    (
+        "undo fix --in-place, get the old file back",
+        "questions/",
+        "the old file stays beside it as model.h5.bak",
+    ),
+    (
+        "which keras version wrote my h5 file",
+        "questions/",
+        "The first line of unnest inspect FILE says it",
+    ),
+    ("does it need tensorflow installed", "questions/", "You need none of them to repair a file"),
+    (
+        "how much memory does a 10 GB model need",
+        "questions/",
+        "Memory hardly grows with the size of the model",
+    ),
+    ("convert savedmodel folder to keras 3", "keras3/", "unnest fix folder --keras 3"),
+    ("--keras 3", "keras3/", "unnest fix model.h5 --keras 3"),
+    ("exit code 1 in ci", "commands/", "parallel"),
+    ("unequal gpus ratios", "balance/", "measures your GPUs with your own model"),
+    ("s3 bucket", "remote/", "unnest inspect s3://bucket/model.h5"),
+    ("is the result the same, --verify", "verify/", "the predictions are compared"),
 ]
 
 
