@@ -149,6 +149,7 @@ LAYER_RULES: dict[str, LayerRule] = {
     "Hashing": preprocessing.hashing,
     "Resizing": preprocessing.resizing,
     "TextVectorization": preprocessing.text_vectorization,
+    **dict.fromkeys(("IntegerLookup", "StringLookup"), preprocessing.lookup),
     "Rescaling": preprocessing.rescaling,
     "Softmax": kept_layers.softmax,
     **dict.fromkeys(("ActivityRegularization", "Identity", "ReLU"), passing_layer),

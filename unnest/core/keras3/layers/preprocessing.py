@@ -1,4 +1,4 @@
-"""Layers that resize, rescale or number: Resizing, Rescaling, Hashing, Discretization."""
+"""Layers that resize, rescale or number: Resizing, Rescaling, Hashing, Discretization, and those that look words up."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from unnest.core.keras3.replacements import (
     numpy_operation,
 )
 from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
+
+SALT_OF_NONE = 0xDECAFCAFFE
+"""Either half of the salt that TensorFlow 2.3 stores for None."""
 
 
 def resizing(old: OldLayer) -> Piece:
@@ -48,14 +51,35 @@ def text_vectorization(old: OldLayer) -> Piece:
     if pads_to_none(old.kind, old.config):
         old.note("arguments")
         old = old.with_config({"pad_to_max_tokens": False})
+    return lookup(old)
+
+
+def lookup(old: OldLayer) -> Piece:
+    """Convert a layer that looks words or numbers up.
+
+    (Source: Keras 3.15, keras/src/layers/preprocessing/index_lookup.py: in safe mode no file outside is read.)
+    """
+    vocabulary = old.config.get("vocabulary")
+    if isinstance(vocabulary, str):
+        raise old.refused(
+            f"its vocabulary is a file ({vocabulary!r}), which Keras 3 does not read in safe mode: give the layer the "
+            f"words in code"
+        )
     return plain_layer(old)
 
 
 def hashing(old: OldLayer) -> Piece:
     """Convert Hashing; before TensorFlow 2.9 it stored a layer's dtype, which its integers did not have.
 
-    (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused.)
+    TensorFlow 2.3 stored a salt where none was given, with which only a model that was loaded hashes.
+    (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused;
+    TensorFlow 2.3, keras/layers/preprocessing/hashing.py.)
     """
+    if old.config.get("salt") == [SALT_OF_NONE, SALT_OF_NONE]:
+        raise old.refused(
+            "TensorFlow 2.3 stored a salt though none was given, and hashed without it until the "
+            "model was loaded: give the layer its salt, or none, in code"
+        )
     dtype = old.config.get("dtype")
     if (
         old.config.get("output_mode", "int") == "int"

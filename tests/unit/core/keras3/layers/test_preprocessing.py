@@ -46,6 +46,9 @@ def test_a_rescaling_passes_no_mask_on(masks: bool, kinds: list[str]) -> None:
             {"half_pixels": None},
             "does not follow from the file",
         ),
+        ("Hashing", {"num_bins": 5, "salt": [0xDECAFCAFFE] * 2}, {}, "stored a salt though none"),
+        ("StringLookup", {"vocabulary": "words.txt"}, {}, r"a file \('words.txt'\)"),
+        ("TextVectorization", {"vocabulary": "words.txt"}, {}, r"a file \('words.txt'\)"),
     ],
 )
 def test_refused(kind: str, config: dict[str, Any], more: dict[str, Any], why: str) -> None:
