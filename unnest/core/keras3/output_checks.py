@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_input, is_model, read
+from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
@@ -20,6 +21,7 @@ from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import record_of
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.layer_config import policy_name, settings
@@ -188,6 +190,11 @@ def _check_weights(layer: _Layer) -> None:
     if promised is not None and promised != len(layer.weights):
         why = f"has {len(layer.weights)} weights in the file, and Keras 3 makes {promised}"
         raise refused(layer.name, layer.class_name, why)
+    config = layer.entry.get("config")
+    assert isinstance(config, Mapping)
+    as_layer = Layer(layer.name, layer.class_name, config, layer.entry, ())
+    if why_not := shape_contradiction(as_layer, [tensor.shape for tensor in layer.weights]):
+        raise refused(layer.name, layer.class_name, why_not)
 
 
 def _check_sizes(layer: _Layer) -> None:

@@ -155,6 +155,7 @@ LAYERS = (
         },
         refused_arguments=("groups",),
         weights=DEPTHWISE_WEIGHTS,
+        weight_shapes=weight_rules.depthwise_shapes,
         built_axes=weight_rules.channel_axis,
         output_shape=shape_rules.conv,
         input_axes=4,

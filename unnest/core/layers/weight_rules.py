@@ -42,6 +42,12 @@ def conv_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
     return shapes
 
 
+def depthwise_shapes(config: JsonObject) -> list[PartialShape] | None:
+    """Kernel (*window, channels, depth_multiplier) of a convolution of each channel by itself over two axes."""
+    times = _size(config.get("depth_multiplier"))
+    return None if times is None else [(None, None, None, times)]
+
+
 def embedding_shapes(config: JsonObject) -> list[PartialShape] | None:
     """Table (input_dim, output_dim)."""
     rows, size = config.get("input_dim"), config.get("output_dim")

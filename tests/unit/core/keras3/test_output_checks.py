@@ -82,6 +82,17 @@ def test_a_layer_without_its_weights_beside_one_with() -> None:
     assert converted(stored._replace(groups=(*some[:2], weights("b", *[(3,)] * 4)))) is None
 
 
+def test_weights_of_other_shapes() -> None:
+    """As a `.weights.h5` beside the JSON of a later state of the code has them."""
+    stored = chain(FLAT, ("Dense", {**DENSE, "name": "a", "units": 4}))
+    wider = stored._replace(groups=(stored.groups[0], weights("a", (4, 3), (3,))))
+    assert converted(wider) == (
+        "'a' (Dense): its weights have the shapes (4, 3), (3,), its config promises (?, 4), (4,)"
+    )
+    fitting = stored._replace(groups=(stored.groups[0], weights("a", (4, 4), (4,))))
+    assert converted(fitting) is None
+
+
 def test_what_a_custom_layer_names_is_in_the_load_line() -> None:
     """Anywhere in its config; Keras's own are not."""
     own = {

@@ -15,6 +15,7 @@ def test_weight_shapes() -> None:
     assert weight_rules.conv_shapes(2)({"filters": 4}) == [(None, None, None, 4), (4,)]
     assert weight_rules.embedding_shapes({"input_dim": 7, "output_dim": 2}) == [(7, 2)]
     assert weight_rules.recurrent_shapes(4)({"units": 2}) == [(None, 8), (2, 8)]
+    assert weight_rules.depthwise_shapes({"depth_multiplier": 2}) == [(None, None, None, 2)]
 
 
 def test_sizes_that_are_none() -> None:
