@@ -46,6 +46,7 @@ ACTIVATIONS = "names of Keras's activation functions"
 
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
+    "keras3_nodes.py": "the modules of Keras 3's classes, which every converted model needs",
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "wrappers/tower_counting_heads.py": "heads that split the joined batch again",
     "wrappers/merge_code_checks.py": WORDS_OF_CODE,
