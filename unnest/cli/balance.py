@@ -14,7 +14,7 @@ import typer
 from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.parameters import AsJson, Quiet
-from unnest.cli.reports import collect_garbage
+from unnest.cli.report_output import collect_garbage
 from unnest.cli.streams import complain, print_stdout
 from unnest.errors import Failed, Refused, UsageError
 from unnest.signals import INTERRUPTED

@@ -11,7 +11,13 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import ReportView, check_report, output_form, show_entries, write_report
+from unnest.cli.report_output import (
+    ReportView,
+    check_report,
+    output_form,
+    show_entries,
+    write_report,
+)
 from unnest.errors import UsageError
 from unnest.remote.urls import without_file_scheme
 

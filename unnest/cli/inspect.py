@@ -12,7 +12,7 @@ from unnest.cli import parameters
 from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
-from unnest.cli.reports import (
+from unnest.cli.report_output import (
     ReportView,
     check_report,
     output_form,

@@ -27,8 +27,8 @@ from unnest.formats.preserved_style import H5Style, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from unnest.core.weight_transfer.optimizer_state import StateAlone
     from unnest.core.weight_transfer.place_weights import PlacedWeights
+    from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
     from unnest.core.weight_transfer.target_model import TargetModel
     from unnest.formats.hdf5.guarded_file import GuardedFile
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split, keras_api, tower_differences
 from unnest.keras import devices as device_names
+from unnest.keras.batch_norm_momenta import IN_TURN, WAYS
 from unnest.keras.keras_api import (
     TENSORFLOW_ONLY,
     KerasApi,
@@ -18,7 +19,6 @@ from unnest.keras.keras_api import (
     api_of,
     is_parallel,
 )
-from unnest.keras.moving_statistics import IN_TURN, WAYS
 from unnest.keras.parallel_model import LayerClasses, layer_classes, template_of
 from unnest.keras.tower_execution import HOST
 

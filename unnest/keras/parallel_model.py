@@ -29,6 +29,7 @@ import tensorflow as tf
 
 from unnest.keras import batch_split
 from unnest.keras import devices as device_names
+from unnest.keras.batch_norm_momenta import IN_TURN
 from unnest.keras.keras_api import (
     KerasApi,
     Model,
@@ -37,7 +38,6 @@ from unnest.keras.keras_api import (
     is_model,
     mark_export,
 )
-from unnest.keras.moving_statistics import IN_TURN
 from unnest.keras.tower_execution import HOST, Towers, one_call_at_a_time, rows_of
 
 PACKAGE = "unnest"
@@ -84,7 +84,7 @@ def towers_of(parallel: Model) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def statistics_of(parallel: Model) -> str:
-    """Return how a ParallelModel's towers update moving statistics: one of `moving_statistics.WAYS`."""
+    """Return how a ParallelModel's towers update moving statistics: one of `batch_norm_momenta.WAYS`."""
     way: str = next(layer.moving_statistics for layer in _slices_of(parallel))
     return way
 

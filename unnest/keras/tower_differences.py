@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from unnest.keras import moving_statistics
+from unnest.keras import batch_norm_momenta
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 MAX_NAMES_IN_WARNING = 3
@@ -118,7 +118,7 @@ def _normalization(api: KerasApi, template: Model, way: str) -> str:
     names = [
         layer.name for layer in _layers(api, template, "BatchNormalization") if layer.trainable
     ]
-    if not names or way == moving_statistics.MEAN:
+    if not names or way == batch_norm_momenta.MEAN:
         return ""
     return (
         f"{_listed(names)} normalizes each tower by its own rows and moves its statistics once a tower "

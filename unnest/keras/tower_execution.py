@@ -15,7 +15,7 @@ as a whole, and their gradient sends every activation through optional values th
 on the default device (seen in run metadata).
 
 Moving statistics. Keras's BatchNormalization updates them with its `momentum`, which is another number while
-a tower is built (`unnest.keras.moving_statistics`): 1 where the tower has no rows, so that nothing moves. Other
+a tower is built (`unnest.keras.batch_norm_momenta`): 1 where the tower has no rows, so that nothing moves. Other
 state (a custom layer, SpectralNormalization) is put back after an idle tower, which makes the next tower
 wait for all of it.
 
@@ -38,7 +38,7 @@ from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, moving_statistics, recurrent_layer_tracing, tower_differences
+from unnest.keras import batch_norm_momenta, batch_split, recurrent_layer_tracing, tower_differences
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 
@@ -65,7 +65,7 @@ class Towers:
 
     `inputs` and `masks` are flat, in the order of the template's inputs; `ratios` are whole
     numbers, one per device; `merge` is the device of the concatenation ("" for none); `statistics` is one
-    of `moving_statistics.WAYS`.
+    of `batch_norm_momenta.WAYS`.
     """
 
     api: KerasApi
@@ -74,7 +74,7 @@ class Towers:
     ratios: Sequence[int]
     merge: str
     training: bool | None
-    statistics: str = moving_statistics.IN_TURN
+    statistics: str = batch_norm_momenta.IN_TURN
     flat_result: FlatResult = field(default_factory=FlatResult)
 
     def run(
@@ -119,13 +119,13 @@ class Towers:
 
     def _statistics(
         self, sizes: Sequence[RuntimeTensor], rows: RuntimeTensor
-    ) -> moving_statistics.Momenta:
+    ) -> batch_norm_momenta.Momenta:
         layers = (
             []
             if self.training is False or _replicated()
-            else moving_statistics.normalization_layers(self.api, self.template)
+            else batch_norm_momenta.normalization_layers(self.api, self.template)
         )
-        return moving_statistics.Momenta(layers, self.statistics, sizes, rows)
+        return batch_norm_momenta.Momenta(layers, self.statistics, sizes, rows)
 
     def _loops(self) -> AbstractContextManager[None]:
         layers = (
@@ -138,7 +138,7 @@ class Towers:
     def _busy_tower(
         self,
         i: int,
-        moving: moving_statistics.Momenta,
+        moving: batch_norm_momenta.Momenta,
         edges: Sequence[int],
         inputs: list[RuntimeTensor],
         masks: list[RuntimeTensor | None],
@@ -150,7 +150,7 @@ class Towers:
     def _tower_that_may_idle(
         self,
         i: int,
-        moving: moving_statistics.Momenta,
+        moving: batch_norm_momenta.Momenta,
         edges: Sequence[RuntimeTensor],
         inputs: list[RuntimeTensor],
         masks: list[RuntimeTensor | None],

@@ -18,7 +18,11 @@ from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 from unnest.core.weight_transfer.layer_matching import Different, MatchedLayers, match_layers
-from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES, StateAlone, place_state
+from unnest.core.weight_transfer.state_for_compiled_optimizer import (
+    OTHER_VARIABLES,
+    StateAlone,
+    place_state,
+)
 from unnest.core.weight_transfer.target_model import TargetModel, WeightShape, groups_of
 from unnest.core.weight_transfer.weights_by_layer_name import check_names, listed_weights
 from unnest.errors import Refused

@@ -18,8 +18,8 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
-from unnest.core.weight_transfer.optimizer_state import OTHER_VARIABLES
 from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights
+from unnest.core.weight_transfer.state_for_compiled_optimizer import OTHER_VARIABLES
 from unnest.core.weight_transfer.target_model import (
     TargetModel,
     TargetOptimizer,

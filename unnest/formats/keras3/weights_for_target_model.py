@@ -6,8 +6,8 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.model import Stored
 from unnest.core.plan import Plan, Rearranged, Rewritten
-from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_model
+from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.core.weight_transfer.weights_for_tf_keras import (
     as_tf_keras_weights,

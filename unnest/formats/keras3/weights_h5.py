@@ -18,8 +18,8 @@ from unnest.core.plan import Choices, Move, Output, Plan, Refusal
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.write_errors import write_failed

@@ -22,8 +22,8 @@ from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
 from unnest.core.weight_assignment.weight_creation_order import Variable
-from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused

@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential, tensors
 from unnest.core.model import Group, Stored
-from unnest.core.weight_transfer.optimizer_state import StateAlone
 from unnest.core.weight_transfer.place_weights import place_leaves, place_lists, place_model
+from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
 from unnest.errors import Refused
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unnest.core.keras3.lambdas import calls, operators
-from unnest.core.keras3.operations.call_values import CallValues
+from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.keras3.replacements import NodeTree
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (

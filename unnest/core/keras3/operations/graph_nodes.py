@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.operations.call_values import CallValues
 from unnest.core.keras3.operations.function_calls import operation, part
+from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.keras3_expression_values import SymbolicValue, constant, items

@@ -8,13 +8,13 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.graph_builder import SHAPE_OR_NUMBER
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.operations.call_values import CallValues, holds_tensors
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
 from unnest.core.keras3.operations.random_numbers import (
     random_lambda_of_function,
     random_lambda_of_node,
 )
+from unnest.core.keras3.operations.symbolic_arguments import CallValues, holds_tensors
 from unnest.core.keras3.replacements import (
     Expansion,
     LayerArguments,

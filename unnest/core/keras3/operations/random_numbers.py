@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from unnest.core.frontends.node_def import node_attributes
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas.layer_rule import named_function
-from unnest.core.keras3.operations.call_values import CallValues
+from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.keras3.replacements import LayerCall, NewLayer, NodeTree
 from unnest.core.keras3_nodes import OpNode
 from unnest.core.model import Json, JsonObject, Unknown

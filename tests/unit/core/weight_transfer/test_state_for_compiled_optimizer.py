@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.weight_transfer.optimizer_state import class_in
+from unnest.core.weight_transfer.state_for_compiled_optimizer import class_in
 
 
 @pytest.mark.parametrize(
