@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_model
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, JsonObject, Stored
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def lambdas_from_loops(architecture: JsonObject) -> tuple[str, ...]:
     for path, layer in leaves(architecture) if is_model(architecture) else ():
         if layer.class_name != "Lambda":
             continue
-        code, defaults, closure = parts_of(layer.settings.get("function"))
+        code, defaults, closure = function_parts(layer.settings.get("function"))
         if code is not None and closure:
             given = (code, defaults, closure, layer.settings.get("arguments"))
             read_tensors = [call.reads for call in layer.calls]
@@ -84,7 +84,8 @@ def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | N
         if not _has_code(entry) or not isinstance(config, Mapping):
             continue
         codes = [
-            parts_of(config.get(key))[0] for key in layer_record(str(entry["class_name"])).functions
+            function_parts(config.get(key))[0]
+            for key in layer_record(str(entry["class_name"])).functions
         ]
         functions = [read(code)[:1] for code in codes if code is not None]
         names = tuple(
@@ -136,7 +137,7 @@ def _has_code(entry: JsonObject) -> bool:
     config, keys = entry.get("config"), layer_record(str(entry.get("class_name"))).functions
     if not keys or not isinstance(config, Mapping):
         return False
-    return any(parts_of(config.get(key))[0] is not None for key in keys)
+    return any(function_parts(config.get(key))[0] is not None for key in keys)
 
 
 def _name(entry: JsonObject) -> str:

@@ -6,7 +6,6 @@ import os
 import re
 
 from unnest.budget import memoize
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.keras_facts import (
     loading_in_keras_3,
     loading_in_tf_keras,
@@ -27,7 +26,7 @@ from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.keras_facts.preprocessing_state import is_misread, layers_without_state
 from unnest.core.layers.catalog import makes_masks
-from unnest.core.layers.layer_config import settings
+from unnest.core.layers.layer_config import function_parts, settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (
@@ -169,7 +168,7 @@ def _has_closures_of_lists(model: Stored) -> bool:
     if not model.is_standalone or model.release >= CLOSURES:
         return False
     stored = (
-        parts_of(settings(entry).get("function"))
+        function_parts(settings(entry).get("function"))
         for entry in loading_requirements.layer_entries(model.architecture)
         if entry["class_name"] == "Lambda"
     )

@@ -15,9 +15,9 @@ from unnest.core.byte_code.code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.byte_code.value_domain import PlainValue, ValueDomain
 from unnest.core.frontends.python_values import UNKNOWN, PythonValue, UnknownValue
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, JsonObject, Unknown
 
 PLAIN_TYPES = (bool, int, float, str, list, tuple, dict, type(None))
@@ -37,7 +37,7 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
     `function` is `[code, defaults, closure]`, `arguments` are the layer's; `reads_arrays`: its Keras makes arrays of
     arrays among the closure, as of those among the arguments.
     """
-    text, defaults, closure = parts_of(function)
+    text, defaults, closure = function_parts(function)
     beside = (defaults, closure, *arguments.values())
     # The loader of a .keras, where it is an object, makes functions of their names again.
     is_serialized = isinstance(function, Mapping)

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice, product
 from typing import Literal, TypeVar
 
-from unnest.core.byte_code import stored_functions, value_domain
+from unnest.core.byte_code import value_domain
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
@@ -50,6 +50,7 @@ from unnest.core.interpreters.trace import (
     TracedInput,
     TracedTensor,
 )
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import BY_OPERATOR, COMPUTING_MODULES, OPERATIONS
@@ -74,7 +75,7 @@ def follow(
         OtherSizes: If it may be followed with other sizes of the inputs.
 
     """
-    text, defaults, closure = stored_functions.parts_of(function)
+    text, defaults, closure = function_parts(function)
     if text is None:
         return None
     for has_dynamic_shape, rank in product((False, True), ranks):

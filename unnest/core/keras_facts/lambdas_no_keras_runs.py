@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import layer_name
 from unnest.core.byte_code.candidate_decodings import readings
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.frontends.python_errors import raises
 from unnest.core.keras_facts.loading_requirements import LIBRARIES, lambda_globals, layer_entries
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import JsonObject, Stored
 
 LIBRARY_PATH = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(LIBRARIES)})[/\\]")
@@ -36,7 +36,7 @@ def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:
     """Return why no Keras runs a Lambda's stored code, in a relative clause; None if one does."""
     config = entry.get("config")
     function = config.get("function") if isinstance(config, Mapping) else None
-    text, _, closure = parts_of(function)
+    text, _, closure = function_parts(function)
     if text is None or not isinstance(config, Mapping):
         return None
     is_library = any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.budget import memoize
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.loading_requirements import (
     PYTHON_OF_TODAY,
@@ -17,6 +16,7 @@ from unnest.core.keras_facts.loading_requirements import (
     needs,
 )
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import JsonObject, Stored
 
 WRITTEN_BY_KERAS_3 = "it is of Keras 3"
@@ -101,7 +101,7 @@ def lambda_pythons(model: Stored) -> str:
     common: list[str] | None = None
     for entry in layer_entries(model.architecture):
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
-        code = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
+        code = function_parts(config.get("function"))[0] if isinstance(config, Mapping) else None
         if code is not None:
             from unnest.core.byte_code.candidate_decodings import readings
 

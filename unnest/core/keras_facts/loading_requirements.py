@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture.graph_from_json import MODEL_CLASSES
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions import (
     custom_activations,
@@ -28,6 +27,7 @@ from unnest.core.keras_facts.stored_class_names import (
     operation_module,
 )
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
 
@@ -137,7 +137,7 @@ def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
     Keras finds all names of a library's function in its module, where the config stores that.
     """
     config = entry.get("config")
-    text = parts_of(config.get("function"))[0] if isinstance(config, Mapping) else None
+    text = function_parts(config.get("function"))[0] if isinstance(config, Mapping) else None
     if text is None or not isinstance(config, Mapping):
         return []
     if str(config.get("module")).partition(".")[0] in LIBRARIES:
@@ -264,7 +264,7 @@ def _function_name(entry: JsonObject) -> str | None:
     config = entry.get("config")
     function = config.get("function") if isinstance(config, Mapping) else None
     if isinstance(function, str):
-        return function if parts_of(function)[0] is None else None
+        return function if function_parts(function)[0] is None else None
     if isinstance(function, Mapping) and function.get("class_name") == "function":
         return str(function.get("config"))
     return None

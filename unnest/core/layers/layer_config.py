@@ -1,4 +1,4 @@
-"""Read values of a layer's config, by the type that they must have."""
+"""Read values of a layer's config, by the type that they must have; and the parts of a stored function."""
 
 from __future__ import annotations
 
@@ -23,6 +23,27 @@ def settings(entry: JsonObject) -> JsonObject:
     """Return a layer's config; {} if it is not an object."""
     config = entry.get("config")
     return config if isinstance(config, Mapping) else {}
+
+
+def function_parts(function: Json) -> tuple[str | None, Json, Json]:
+    """Return code, defaults and closure: stored as `[code, defaults, closure]` up to Keras 2, as an object in Keras 3.
+
+    In Keras 1.0 the code alone, where functions that are stored by name have their name: a text either way.
+    """
+    if function is None:
+        return None, None, None
+    if isinstance(function, str):
+        return (function if "\0" in function else None), None, None
+    if isinstance(function, Mapping):
+        config = function.get("config")
+        if not isinstance(config, Mapping):
+            return None, None, None
+        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
+    elif isinstance(function, Sequence):
+        text, defaults, closure = (*function, None, None, None)[:3]
+    else:
+        return None, None, None
+    return (text if isinstance(text, str) else None), defaults, closure
 
 
 def integer(value: Json) -> int:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from unnest.core.layers.shape_rules import LayerShapeRule
 from unnest.core.layers.weight_rules import PartialShape
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Shape
 
 Release: TypeAlias = "tuple[int, ...]"
+LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
+"""A layer's config and the shape of its input -> the shape of its output; raises Unknown."""
 
 
 class Parts(Enum):

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TypeAlias
 
 from unnest.core.layers.layer_config import integer, integers, settings
 from unnest.core.model import JsonObject, Shape, Unknown
-
-LayerShapeRule: TypeAlias = Callable[[JsonObject, Shape], Shape]
 
 
 def same(config: JsonObject, shape: Shape) -> Shape:
@@ -112,7 +109,7 @@ def global_pooling(config: JsonObject, shape: Shape) -> Shape:
     )
 
 
-def _edges(key: str, sign: int) -> LayerShapeRule:
+def _edges(key: str, sign: int) -> Callable[[JsonObject, Shape], Shape]:
     """Rule for padding (`sign` 1) and cropping (-1): each end of a spatial axis longer or shorter. Raises Unknown."""
 
     def changed(config: JsonObject, shape: Shape) -> Shape:

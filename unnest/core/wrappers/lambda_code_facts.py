@@ -16,7 +16,7 @@ from unnest.core.byte_code.candidate_decodings import (
 from unnest.core.byte_code.code_objects import ANY_KEYWORDS, CodeObject, Constant, constants_within
 from unnest.core.byte_code.instruction_decoder import Instruction, instructions
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.byte_code.stored_functions import parts_of
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json
 
 
@@ -42,7 +42,7 @@ class CodeFacts(NamedTuple):
 
 def code(function: Json) -> CodeFacts | None:
     """Return the facts of a Lambda's stored code; None if the function is stored by name, or is not readable."""
-    text, _, closure = parts_of(function)
+    text, _, closure = function_parts(function)
     if text is None:
         return None
     return _read(text, captures=bool(closure))

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from math import isclose
 
 from unnest.core.wrappers.layer_batch_roles import Number
-from unnest.core.wrappers.slice_argument_patterns import ROUND
-from unnest.core.wrappers.stored_slice_numbers import SliceFacts
+from unnest.core.wrappers.stored_slice_numbers import ROUND_TOTALS, SliceFacts
 
 
 def hold_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:
@@ -49,7 +48,7 @@ def _is_start_of_last_part(
     if start <= 0:
         return False
     fixed_batch = set() if facts.rows is None else {facts.rows}
-    totals = {*values, *facts.constants, *fixed_batch, *ROUND}
+    totals = {*values, *facts.constants, *fixed_batch, *ROUND_TOTALS}
     part_size = stop_or_size - start
     is_stop = part_size > 0 and isclose(part_size * facts.slice_count, stop_or_size)
     is_size = stop_or_size > 0 and start + stop_or_size in totals

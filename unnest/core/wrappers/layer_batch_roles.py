@@ -14,13 +14,12 @@ from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import policy_name
+from unnest.core.layers.layer_config import function_parts, policy_name
 from unnest.core.model import CallId, Json, JsonObject
 
 if TYPE_CHECKING:  # most models hold no Lambda, whose code takes much to read
@@ -89,7 +88,7 @@ def stored_code(layer: Layer) -> CodeFacts | None:
 
 def _code_facts(function: Json) -> CodeFacts | None:
     """Return the facts of a stored function; None if it is stored by name, or is not readable."""
-    if parts_of(function)[0] is None:
+    if function_parts(function)[0] is None:
         return None
     from unnest.core.wrappers import lambda_code_facts
 

@@ -19,14 +19,12 @@ from unnest.core.json_tree import Path
 from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.stored_slice_numbers import (
     CELLS,
+    ROUND_TOTALS,
     Numbers,
     SliceFacts,
     called,
     name_in_code,
 )
-
-ROUND = (10, 100)
-"""Totals of bounds that are tenths or percent of the batch without saying so."""
 
 LISTED_INDICES = 4
 """Indices that a sentence lists one by one; of more slices it has the first and the last."""
@@ -206,7 +204,7 @@ def _with_last_stop(
         is_fraction_of_batch or total_path is not None or _is_batch_size(last_stop, facts)
     )
     if isinstance(last_stop, int) and facts.rows is None:
-        covers_batch = covers_batch or facts.bounds_are_rows or last_stop in ROUND
+        covers_batch = covers_batch or facts.bounds_are_rows or last_stop in ROUND_TOTALS
     return pattern._replace(
         paths=_with_path(pattern.paths, total_path),
         part_starts=tuple(of_slice.get(start, 0) / last_stop for of_slice in numbers),

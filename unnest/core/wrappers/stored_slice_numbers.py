@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import Path, is_list
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_batch_roles import Number
@@ -36,6 +36,9 @@ BASE_KEYS = frozenset({
 })  # fmt: skip
 """What every layer's config may hold, whatever the layer does; a function's numbers are read by their roles."""
 
+
+ROUND_TOTALS = (10, 100)
+"""Totals of bounds that are tenths or percent of the batch without saying so."""
 
 AXES = frozenset({"axis", "dim", "axes"})
 """What an argument is called that says along which axis something is cut."""
@@ -101,7 +104,7 @@ def _captured(layer: Layer) -> tuple[str, ...]:
 
 def _defaulted(layer: Layer) -> tuple[str, ...]:
     """Return the names of the parameters with a default, none if the code does not show them."""
-    _, defaults, _ = parts_of(layer.settings.get("function"))
+    _, defaults, _ = function_parts(layer.settings.get("function"))
     code = layer_batch_roles.stored_code(layer)
     if (
         code is None
@@ -136,7 +139,7 @@ def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
 def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
     """Yield the numbers in a stored function's cells, and in its defaults that no layer argument replaces."""
     function = layer.settings.get("function")
-    _, defaults, closure = parts_of(function)
+    _, defaults, closure = function_parts(function)
     is_object = isinstance(function, Mapping)
     given = layer.settings.get("arguments")
     names = set(given) if isinstance(given, Mapping) else set()

@@ -12,7 +12,6 @@ from unnest.core import json_tree
 from unnest.core.byte_code import code_objects
 from unnest.core.byte_code.candidate_decodings import every_constant
 from unnest.core.byte_code.code_objects import CodeObject
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.numbered_rows import row_sizes
 from unnest.core.interpreters.trace import (
@@ -25,6 +24,7 @@ from unnest.core.interpreters.trace import (
     TracedInput,
     TracedTensor,
 )
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.numbered_elements import ZERO, Array
@@ -133,7 +133,7 @@ def _with_larger_axes(
 
 def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
     """Yield the absolute values of whole numbers in code and in the values beside it."""
-    text, defaults, closure = parts_of(function)
+    text, defaults, closure = function_parts(function)
     beside = (leaf for part in (defaults, closure, values) for _, leaf in json_tree.leaves(part))
     pending: list[object] = [*code_objects.read(text or ""), *beside]
     while pending:

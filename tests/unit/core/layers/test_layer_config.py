@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from unnest.core.layers.layer_config import gives_sequences, integer, integers, stored_shape
-from unnest.core.model import Unknown
+from unnest.core.layers.layer_config import (
+    function_parts,
+    gives_sequences,
+    integer,
+    integers,
+    stored_shape,
+)
+from unnest.core.model import Json, Unknown
 
 LSTM = {"class_name": "LSTM", "config": {"units": 5}}
 
@@ -39,3 +45,25 @@ def test_reading_json() -> None:
 def test_sequences(config: dict[str, Any], gives: bool) -> None:
     """A wrapper's are those of the layer that it holds."""
     assert gives_sequences(config) == gives
+
+
+@pytest.mark.parametrize(
+    ("function", "parts"),
+    [
+        (["4wEA", [1], None], ("4wEA", [1], None)),
+        (["4wEA"], ("4wEA", None, None)),
+        (
+            {"class_name": "__lambda__", "config": {"code": "4wEA", "closure": [2]}},
+            ("4wEA", None, [2]),
+        ),
+        ({"class_name": "__lambda__"}, (None, None, None)),
+        ("c\0code", ("c\0code", None, None)),
+        ("a_name", (None, None, None)),
+        (None, (None, None, None)),
+        (1.5, (None, None, None)),
+        ([1], (None, None, None)),
+    ],
+)
+def test_parts_of_a_function(function: Json, parts: tuple[str | None, Json, Json]) -> None:
+    """What is no function has none."""
+    assert function_parts(function) == parts

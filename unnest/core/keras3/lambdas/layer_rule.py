@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
@@ -19,6 +18,7 @@ from unnest.core.keras3.replacements import (
     with_inputs_filled_in,
 )
 from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 
@@ -60,7 +60,7 @@ def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
     if isinstance(stored, Mapping) and stored.get("class_name") == "function":
         stored = stored.get("config")
     called = re.sub(r"\W", "_", name)
-    is_named = isinstance(stored, str) and parts_of(stored)[0] is None
+    is_named = isinstance(stored, str) and function_parts(stored)[0] is None
     function = str(stored) if is_named else f"{called}_function"
     read = [
         f"{what} {', '.join(values)}"

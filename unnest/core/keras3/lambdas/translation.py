@@ -13,12 +13,12 @@ from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, 
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.byte_code.stored_functions import parts_of
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.keras3_nodes import Input, Operand, OpNode
+from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, JsonObject, Unknown, release_of
 from unnest.core.ops.keras3_expression_values import (
     FLOAT,
@@ -122,7 +122,7 @@ def _stored(config: JsonObject) -> _StoredFunction | LibraryName:
         raise Unknown("its arguments are no names and values")
     known = {name: _json(value) for name, value in (arguments or {}).items()}
     function = config.get("function")
-    code, defaults, closure = parts_of(function)
+    code, defaults, closure = function_parts(function)
     if isinstance(function, str) and code is None:
         module = config.get("module")
         return LibraryName(_path(module if isinstance(module, str) else "", function), function)
