@@ -187,7 +187,9 @@ def _in_order(
     return SliceClaim(ClaimStatus.OTHERWISE, f"the code of {names} {does}")
 
 
-def _takes_some_batch_whole(slices: Sequence[Slice], parts: Sequence[CodeRows], count: int) -> bool:
+def _takes_some_batch_whole(
+    slices: Sequence[Slice], parts: Sequence[CodeRows], count: int, shape: Shape | None
+) -> bool:
     """Return True if no row is left out of a batch of `count` rows, of which these are the parts, or of a larger one.
 
     A remainder is left out of some batches only, `x[n // 2 : -1]` leaves a row out of each. Shares that are rounded
@@ -195,7 +197,7 @@ def _takes_some_batch_whole(slices: Sequence[Slice], parts: Sequence[CodeRows], 
     """
     if sum(len(part.numbers) for part in parts) == count:
         return True
-    larger = ((rows, _parts(slices, rows)) for rows in (2 * count, 3 * count, 10 * count))
+    larger = ((rows, _parts(slices, rows, shape)) for rows in (2 * count, 3 * count, 10 * count))
     return any(
         found is not None and sum(len(part.numbers) for part in found) == rows
         for rows, found in larger
@@ -228,7 +230,7 @@ def _confirmed(
     A batch of a fixed size may leave the same remainder out each time; of others some must be taken whole.
     """
     is_fixed = bool(shape and shape[0])
-    if not is_fixed and not _takes_some_batch_whole(slices, parts, rows_tried):
+    if not is_fixed and not _takes_some_batch_whole(slices, parts, rows_tried, shape):
         reason = f"the code of {_names(slices)} leaves rows of every batch out"
         return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if claim.status not in {ClaimStatus.PARTLY, ClaimStatus.UNEXPLAINED, ClaimStatus.OTHERWISE}:
