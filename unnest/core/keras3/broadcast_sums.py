@@ -8,8 +8,22 @@ first operand if that is as long, else along axis 1, wherever that axis stands. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from unnest.core.keras3.conversion_context import refused
+from unnest.core.keras3.replacements import (
+    GraphTensor,
+    LayerCall,
+    NewLayer,
+    NodeTree,
+    negated,
+    numpy_operation,
+)
+from unnest.core.keras3_nodes import OpNode
 from unnest.core.model import JsonObject, Shape
+
+LAYERS = ("Add", "Average")
+"""Layers that add tensors."""
 
 
 def has_misplaced_sum(shapes: Sequence[Shape]) -> bool:
@@ -22,6 +36,38 @@ def has_misplaced_sum(shapes: Sequence[Shape]) -> bool:
         is_taken_for_bias(broadcast(shapes[:number]), shapes[number])
         for number in range(1, len(shapes))
     )
+
+
+def of_operation(
+    node: OpNode, addends: Sequence[NodeTree], shapes: Sequence[Shape]
+) -> tuple[OpNode, list[NodeTree]]:
+    """Return a misplaced sum of two, equal to the last bit: exchanged, or the negative of the second subtracted."""
+    first, second = addends
+    if not has_misplaced_sum(shapes[::-1]):
+        return node, [second, first]
+    is_tensor = isinstance(second, GraphTensor)
+    negative = numpy_operation("Negative", second) if is_tensor else negated(second)
+    return replace(node, class_name="Subtract"), [first, negative]
+
+
+def of_layer(
+    layer: NewLayer, addends: Sequence[NodeTree], shapes: Sequence[Shape], negative_name: str | None
+) -> tuple[NewLayer, list[NodeTree]]:
+    """Return the same for an Add or Average, by layers, which hand masks on; `negative_name` is None for integers.
+
+    Raises:
+        CannotConvert: Neither way gives the same.
+
+    """
+    first, *others = addends
+    is_of_two = not others[1:]
+    if is_of_two and not has_misplaced_sum(shapes[::-1]):
+        return layer, [[*others, first]]
+    if not is_of_two or layer.class_name != "Add" or negative_name is None:
+        raise refused(layer.name, layer.class_name, "Keras 3 may add these along another axis")
+    config: JsonObject = {"name": negative_name, "scale": -1.0, "offset": 0.0}
+    negative = LayerCall(NewLayer(negative_name, "Rescaling", config), (*others,))
+    return replace(layer, class_name="Subtract"), [[first, negative]]
 
 
 def is_taken_for_bias(first: Shape, second: Shape) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Layer, keras_order, reached
 from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.keras3 import broadcast_sums
 from unnest.core.keras3.broadcast_sums import has_misplaced_sum
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.replacements import (
@@ -20,8 +21,6 @@ from unnest.core.keras3.replacements import (
     LayerCall,
     NewLayer,
     NodeTree,
-    negated,
-    numpy_operation,
     tensors_in,
 )
 from unnest.core.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
@@ -31,8 +30,6 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.layer_config import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Shape, Tensor, Unknown
 
-SUMS = ("Add", "Average")
-"""Layers that add tensors."""
 SHAPE_OR_NUMBER = "Shape"
 """The class of an operation that stands for a shape or a number: whoever reads it knows its value, and it goes."""
 
@@ -84,10 +81,12 @@ class Builder:
         elif isinstance(tree, LayerCall):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)
             layer, args = self._unmistaken_merge(tree.layer, args)
+            args = [self._placed(a, stem, None, done) for a in args]
             made = self._call(self._layer(layer), args, kwargs)
         elif isinstance(tree, OpNode):
             args, kwargs = self._arguments(tree.args, tree.kwargs, stem, done)  # type: ignore[arg-type]  # operands are trees
-            node, args = self._unmistaken_sum(tree, args, stem)
+            node, args = self._unmistaken_sum(tree, args)
+            args = [self._placed(a, stem, None, done) for a in args]
             made = self._call(self._operation(node, stem, last), args, kwargs)
         elif (
             isinstance(tree, GraphTensor | Input)
@@ -113,58 +112,34 @@ class Builder:
         placed = [self._placed(a, stem, None, done) for a in args]
         return placed, {k: self._placed(v, stem, None, done) for k, v in kwargs.items()}
 
-    def _unmistaken_sum(
-        self, node: OpNode, args: list[NodeTree], stem: str
-    ) -> tuple[OpNode, list[NodeTree]]:
-        """Return an operation and its arguments; a sum of which Keras 3 takes a part for a bias is written otherwise.
-
-        The parts are exchanged, or the negative of the second is subtracted, which gives the same to the last bit.
-        """
+    def _unmistaken_sum(self, node: OpNode, args: list[NodeTree]) -> tuple[OpNode, list[NodeTree]]:
+        """Return an operation and its arguments, in another way if it is a sum that Keras 3 may misplace."""
         shapes = self._shapes(args) if node.class_name == "Add" else ()
         if not has_misplaced_sum(shapes) or "bool" in map(self.dtype, tensors_in(args)):
             return node, args
-        first, second = args
-        if not has_misplaced_sum(shapes[::-1]):
-            return node, [second, first]
-        negative = (
-            self._placed(numpy_operation("Negative", second), stem, None, {})
-            if isinstance(second, GraphTensor)
-            else negated(second)
-        )
-        return replace(node, class_name="Subtract"), [first, negative]
+        return broadcast_sums.of_operation(node, args, shapes)
 
     def _unmistaken_merge(
         self, layer: NewLayer, args: list[NodeTree]
     ) -> tuple[NewLayer, list[NodeTree]]:
-        """Return a layer and its arguments; an Add or Average as `_unmistaken_sum` does, by layers that hand masks on.
-
-        Raises:
-            CannotConvert: Neither way gives the same.
-
-        """
-        tensors = args[0] if layer.class_name in SUMS and args else None
-        if not isinstance(tensors, list):
+        """Return a layer and its arguments; an Add or Average as `_unmistaken_sum` does. Raises CannotConvert."""
+        addends = args[0] if layer.class_name in broadcast_sums.LAYERS and args else None
+        if not isinstance(addends, list):
             return layer, args
-        specs = [self.specs.get(each) for each in tensors_in(tensors)]
-        known = [spec.shape for spec in specs if spec is not None]
-        shapes = shape_inference.of_equal_rank(known if len(known) == len(specs) else ())
-        first, *others = tensors
+        shapes = shape_inference.of_equal_rank(self._shapes(addends))
         if not has_misplaced_sum(shapes):
             return layer, args
-        is_of_two = not others[1:]
-        if is_of_two and not has_misplaced_sum(shapes[::-1]):
-            return layer, [[*others, first]]
-        is_float = all("float" in self.dtype(each) for each in tensors_in(tensors))
-        if not is_of_two or layer.class_name != "Add" or not is_float:
-            raise refused(layer.name, layer.class_name, "Keras 3 may add these along another axis")
-        name = self.fresh(f"{layer.name}_negative")
-        config: JsonObject = {"name": name, "scale": -1.0, "offset": 0.0}
-        negative = NewLayer(name, "Rescaling", config)
-        made = self._call(self._layer(negative), others, {})
-        return replace(layer, class_name="Subtract"), [[first, made]]
+        is_float = all("float" in self.dtype(each) for each in tensors_in(addends))
+        negative = self.fresh(f"{layer.name}_negative")
+        return broadcast_sums.of_layer(layer, addends, shapes, negative if is_float else None)
 
     def _shapes(self, args: Sequence[NodeTree]) -> Sequence[Shape]:
         """Return the shapes of tensors and constants; none where one is unknown."""
+        specs = [self.specs.get(each) for each in args if isinstance(each, GraphTensor)]
+        if None in specs:
+            return ()
+        if len(specs) == len(args):
+            return [spec.shape for spec in specs if spec is not None]
         from unnest.core.ops.static_shapes import shape_of
 
         try:
@@ -173,6 +148,13 @@ class Builder:
             return ()
 
     def _layer(self, layer: NewLayer) -> str:
+        """Add a layer, unless it is there, and return its name.
+
+        A merge that is called again may be of another class now (`_unmistaken_merge`), and is another layer then.
+        """
+        present = self.entries.get(layer.name)
+        if present is not None and present.entry["class_name"] != layer.class_name:
+            layer = layer.renamed(self.fresh(layer.name))
         if layer.name not in self.entries:
             self.entries[layer.name] = _Entry(layer.entry, layer.weights)
         return layer.name

@@ -257,3 +257,19 @@ def test_names_of_today(
     graph = read(sequential(*(layer(name, **build.DENSE) for name in found)))
     assert keras_3_names(graph.layers, context) == dict(zip(found, today, strict=True))
     assert [n for c in context.conversions() for n in c.layers] == renamed
+
+
+@pytest.mark.parametrize("is_misplaced_first", [True, False])
+def test_a_merge_that_is_called_both_ways_is_two_layers(is_misplaced_first: bool) -> None:
+    """One call adds, the other subtracts the negative: neither may get the other's class."""
+    builder, x = started(None, 5, 1)
+    row = {"name": "y", "batch_shape": [None, 1, 5], "dtype": "float32"}
+    y = builder.input(NewLayer("y", "InputLayer", row))
+    pairs = [[x, y], [x, x]] if is_misplaced_first else [[x, x], [x, y]]
+    add = NewLayer("a", "Add", {"name": "a"})
+    made = [builder.place(LayerCall(add, (pair,)), "a") for pair in pairs]
+    kinds = [
+        builder.entries[t.layer].entry["class_name"] for t in made if isinstance(t, GraphTensor)
+    ]
+    assert kinds == (["Subtract", "Add"] if is_misplaced_first else ["Add", "Subtract"])
+    assert [t.layer for t in made if isinstance(t, GraphTensor)] == ["a", "a_1"]
