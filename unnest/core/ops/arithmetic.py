@@ -22,10 +22,12 @@ from unnest.core.ops.numbered_elements import (
     whole_quotient,
 )
 from unnest.core.ops.operation_kinds import Kind
-from unnest.core.ops.registry import define, define_all, operation, shape_rule
+from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from unnest.core.ops.keras3_call_translator import FunctionCall
     from unnest.core.ops.keras3_expression_values import SymbolicTensor
 
@@ -83,18 +85,21 @@ def logical(function: Callable[..., Any]) -> Callable[..., Array]:
     return compute
 
 
-def of_two(names: str, function: Callable[..., Any], keras3: str = "", symbol: str = "") -> None:
+def of_two(
+    names: str,
+    function: Callable[..., Any],
+    keras3: str = "",
+    symbol: str = "",
+    **options: Unpack[EntryOptions],
+) -> None:
     """Register an operation on two tensors that NumPy computes, and one class of Keras 3."""
-    compute = arithmetic(function)
-    define(
-        names,
-        "*x",
-        Kind.ELEMENTWISE,
-        compute,
-        number_function=function,
-        keras3_class=keras3,
-        python_operator=symbol,
-    )
+    entry: EntryOptions = {
+        **options,
+        "number_function": function,
+        "keras3_class": keras3,
+        "python_operator": symbol,
+    }
+    define(names, "*x", Kind.ELEMENTWISE, arithmetic(function), **entry)
 
 
 of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")
@@ -113,31 +118,10 @@ of_two(
 )
 of_two("right_shift bitwise_right_shift", np.right_shift)
 of_two("left_shift bitwise_left_shift", np.left_shift)
-define(
-    "div tf.div",
-    "*x",
-    Kind.ELEMENTWISE,
-    arithmetic(truncated_quotient),
-    number_function=truncated_quotient,
-    keras3_class="Divide",
-    python_operator="classic /",
-)
-define(
-    "truncate_div",
-    "*x",
-    Kind.ELEMENTWISE,
-    arithmetic(whole_quotient),
-    number_function=whole_quotient,
-)
+of_two("div tf.div", truncated_quotient, "Divide", "classic /")
+of_two("truncate_div", whole_quotient)
 # The node Mod divides towards zero, which the function of that name does not.
-define(
-    "truncate_mod",
-    "*x",
-    Kind.ELEMENTWISE,
-    arithmetic(np.fmod),
-    number_function=np.fmod,
-    nodes={"Mod": "*x"},
-)
+of_two("truncate_mod", np.fmod, nodes={"Mod": "*x"})
 define(
     "pow power tf.pow tf.math.pow",
     "*x",
@@ -149,35 +133,16 @@ define(
 
 def of_backend(names: str, function: Callable[..., Any], keras3: str) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
-    compute = arithmetic(function)
-    define(
-        names,
-        "*x",
-        Kind.ELEMENTWISE,
-        compute,
-        number_function=function,
-        keras3_class=keras3,
-        theano=Theano.SAME,
-    )
+    of_two(names, function, keras3, theano=Theano.SAME)
 
 
 of_backend("maximum K.maximum tf.maximum tf.math.maximum", np.maximum, "Maximum")
 of_backend("minimum K.minimum tf.minimum tf.math.minimum", np.minimum, "Minimum")
 
 
-def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: str = "") -> None:
+def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: str) -> None:
     """Register a comparison of two tensors."""
-    compute = arithmetic(function)
-    define(
-        names,
-        "*x",
-        Kind.ELEMENTWISE,
-        compute,
-        number_function=function,
-        keras3_class=keras3,
-        python_operator=symbol,
-        result_dtype="bool",
-    )
+    of_two(names, function, keras3, symbol, result_dtype="bool")
 
 
 comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal", "==")
