@@ -239,7 +239,7 @@ def state_of(report: Report) -> str:
 
 
 def warnings(report: Report) -> list[Finding]:
-    """Return the findings that are no mere information; code of an input is none if its output needs no code."""
+    """Return the findings that warn; not of code in the input, where the output needs no code."""
     without_code = (
         isinstance(report, Result) and report.kept is not None and report.needs == Needs()
     )
@@ -259,7 +259,7 @@ class Tally:
     kinds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(verdict, container with any error's code, Keras's version) -> entries."""
     warnings: Counter[str] = field(default_factory=Counter)
-    """Finding that is no mere information -> entries that have it."""
+    """Finding that warns -> entries that have it."""
     copies: Counter[str] = field(default_factory=Counter)
     """Clean inputs that were or would be copied; their action is `unchanged`."""
     errors: Counter[str] = field(default_factory=Counter)

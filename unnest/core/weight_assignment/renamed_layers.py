@@ -117,8 +117,8 @@ def template_layers_by_order(
 ) -> tuple[str, ...]:
     """Return the layers out of a template's list that order alone placed, by the names of their weights.
 
-    `groups`: of the single-device model, the architecture of which is given; `stored`: of the file, in which a layer
-    that is none of the template's has a group of its own.
+    `groups`: of the single-device model, whose architecture is given; `stored`: of the file, in which each layer
+    outside the template has a group of its own.
 
     Raises:
         Ambiguous: names and order contradict each other, and shapes allow both.

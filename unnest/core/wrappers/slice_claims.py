@@ -1,4 +1,4 @@
-"""Which rows slice layers claim to take, read off the numbers stored for them; their code is not run.
+"""The rows that slice layers claim to take, by the numbers stored for them; their code is not run.
 
 The *slices* of a claim cut one tensor for one input of the template: a slice per tower, in the towers' order, or one
 layer with an output per tower. A number counts by its role only: an argument of the function, a parameter's default
@@ -148,7 +148,7 @@ def _claim_of_split(slices: Sequence[Slice]) -> SliceClaim:
     if outputs != list(range(count)):
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"the towers read the parts of {layer.name} in the order {_joined(outputs)}",
+            f"the towers read the parts of {layer.name} in the order {_number_list(outputs)}",
         )
     numbers = numbers_of(layer, call)
     if _first_axis_but_the_batch([numbers]) is not None:
@@ -162,7 +162,7 @@ def _claim_of_split(slices: Sequence[Slice]) -> SliceClaim:
     if beside_axis:
         return SliceClaim(
             ClaimStatus.OTHERWISE,
-            f"{layer.name} stores {_joined([*beside_axis.values()])} and has {count} parts in use",
+            f"{layer.name} stores {_number_list([*beside_axis.values()])} and has {count} parts in use",
         )
     return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
 
@@ -302,7 +302,7 @@ def _claim_of_equal_slices(
     if has_one_code and cells and hold_last_part(cells, beside_cells, facts):
         return SliceClaim(
             ClaimStatus.LATE,
-            f"slice arguments: every slice stores the last part's, {_joined(cells)}: bound late",
+            f"slice arguments: every slice stores the last part's, {_number_list(cells)}: bound late",
         )
     stores_only_part_count = not beside_cells and cells == [facts.slice_count]
     if is_function:
@@ -407,5 +407,5 @@ def _opaque_class(slices: Sequence[Slice]) -> str:
     )
 
 
-def _joined(values: Sequence[Number]) -> str:
+def _number_list(values: Sequence[Number]) -> str:
     return ", ".join(f"{value:g}" for value in values)
