@@ -190,9 +190,7 @@ def _check_weights(layer: _Layer) -> None:
     if promised is not None and promised != len(layer.weights):
         why = f"has {len(layer.weights)} weights in the file, and Keras 3 makes {promised}"
         raise refused(layer.name, layer.class_name, why)
-    config = layer.entry.get("config")
-    assert isinstance(config, Mapping)
-    as_layer = Layer(layer.name, layer.class_name, config, layer.entry, ())
+    as_layer = Layer(layer.name, layer.class_name, settings(layer.entry), layer.entry, ())
     if why_not := shape_contradiction(as_layer, [tensor.shape for tensor in layer.weights]):
         raise refused(layer.name, layer.class_name, why_not)
 

@@ -40,7 +40,7 @@ def rename_groups(groups: Sequence[Group], architecture: JsonObject) -> RenamedG
     layers = grouped_layers(architecture)
     with_weights = [group for group in groups if group.tensors]
     owners = _owners(groups, layers, group_names(architecture))
-    if len(owners) != len(with_weights) or _are_gone(groups, architecture):
+    if len(owners) != len(with_weights) or _are_gone(groups, layers, architecture):
         raise Ambiguous(NOT_ITS_LAYERS)
     names_first = _names_first(with_weights, owners)
     try:
@@ -72,13 +72,15 @@ def _has_weights(layer: Layer) -> bool | None:
     return False if candidate.has_none or is_known else None
 
 
-def _are_gone(groups: Sequence[Group], architecture: JsonObject) -> bool:
+def _are_gone(
+    groups: Sequence[Group], layers: Mapping[str, Layer], architecture: JsonObject
+) -> bool:
     """Return True if the file lists more layers under names of its own than the architecture does: some are gone."""
-    stored, layers = {group.name for group in groups}, grouped_layers(architecture)
+    stored, is_sequential = {group.name for group in groups}, read(architecture).sequential
     new = [
         name
         for name, layer in layers.items()
-        if name not in stored and not (read(architecture).sequential and is_input(layer.stored))
+        if name not in stored and not (is_sequential and is_input(layer.stored))
     ]
     return len(stored - layers.keys()) > len(new)
 

@@ -172,8 +172,8 @@ def check_list_order(stored: Sequence[Group], groups: Sequence[Group], model: Js
     """
     places = {tensor.ref: n for n, tensor in enumerate(t for g in stored for t in g.tensors)}
     tensors = {group.name: group.tensors for group in groups if group.tensors}
-    layers = sorted(tensors, key=[*grouped_layers(model)].index)
-    frozen = {name for name in layers if _trains_nothing(grouped_layers(model)[name])}
+    layers = {name: layer for name, layer in grouped_layers(model).items() if name in tensors}
+    frozen = {name for name, layer in layers.items() if _trains_nothing(layer)}
     _check_exchange(
         sorted(tensors, key=lambda name: min(places[t.ref] for t in tensors[name])),
         [*(n for n in layers if n not in frozen), *(n for n in layers if n in frozen)],
