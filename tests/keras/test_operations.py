@@ -9,7 +9,7 @@ import pytest
 from tests.operations.compare import Compared, compare_all
 from tests.operations.samples import NOT_COMPARED, unknown_names
 from tests.operations.table import PAGE, page
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_nothing_differs(compared: list[Compared]) -> None:
 def test_each_is_compared_or_has_a_reason(compared: list[Compared]) -> None:
     """By its real function, and for each function of Keras 3's nodes by them."""
     operations = {each.operation.name for each in compared[:-1] if not each.references}
-    functions = {*FUNCTIONS} - {path for each in compared for path in each.nodes}
+    functions = {*known_functions()} - {path for each in compared for path in each.nodes}
     assert operations | functions == {*NOT_COMPARED}
 
 

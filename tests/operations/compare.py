@@ -32,7 +32,7 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.operation_entry import CONTENTS, Operation
 from unnest.core.ops.operation_kinds import Kind
@@ -67,7 +67,7 @@ def compare(operation: Operation) -> Compared:
             _compare_shape(done, args, kwargs, result)
             _compare_rows(done, function, args, kwargs)
             break
-    for path in FUNCTIONS:
+    for path in known_functions():
         if OPERATIONS.get(plain_name(path)) is operation:
             for args, kwargs in samples_of_function(path):
                 _compare_nodes(done, path, args, kwargs)
@@ -77,7 +77,7 @@ def compare(operation: Operation) -> Compared:
 def compare_functions() -> Compared:
     """Call the functions that are no registered operation's."""
     done = Compared(Operation("", (), Kind.OPAQUE))
-    for path in FUNCTIONS:
+    for path in known_functions():
         if plain_name(path) not in OPERATIONS:
             for args, kwargs in samples_of_function(path):
                 _compare_nodes(done, path, args, kwargs)

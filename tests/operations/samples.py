@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import OPERATIONS
@@ -373,4 +373,4 @@ def unknown_names() -> list[str]:
     unknown = [
         name for name in OF_OPERATION if name not in OPERATIONS or OPERATIONS[name].name != name
     ]
-    return unknown + [name for name in OF_FUNCTION if name not in FUNCTIONS]
+    return unknown + [name for name in OF_FUNCTION if name not in known_functions()]

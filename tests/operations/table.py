@@ -9,7 +9,7 @@ from tests.operations.compare import Compared
 from tests.operations.real import spellings
 from tests.operations.samples import NOT_COMPARED
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 from unnest.core.ops.registry import OPERATIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -38,7 +38,7 @@ def page(done: Sequence[Compared]) -> str:
     )
     numbers = (
         f"{len(done) - 1} operations: {by_value} compared by value, {by_rows} by rows, {by_shape} by shape; "
-        f"{sum(len(each.nodes) for each in done)} of {len(FUNCTIONS)} functions by their nodes.\n\n"
+        f"{sum(len(each.nodes) for each in done)} of {len(known_functions())} functions by their nodes.\n\n"
     )
     return HEAD + numbers + "\n".join(_rows(done)) + "\n"
 
@@ -48,7 +48,9 @@ def _rows(done: Sequence[Compared]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for each in done[:-1]:
         operation = each.operation
-        functions = [path for path in FUNCTIONS if OPERATIONS.get(plain_name(path)) is operation]
+        functions = [
+            path for path in known_functions() if OPERATIONS.get(plain_name(path)) is operation
+        ]
         nodes = f"{len(each.nodes)} of {len(functions)}" if functions else "-"
         cells = (
             ", ".join(f"`{name}`" for name in spellings()[operation.name]),
@@ -61,10 +63,10 @@ def _rows(done: Sequence[Compared]) -> Iterator[str]:
             nodes,
         )
         yield f"| {' | '.join(map(str, cells))} |"
-    others = sorted(path for path in FUNCTIONS if plain_name(path) not in OPERATIONS)
+    others = sorted(path for path in known_functions() if plain_name(path) not in OPERATIONS)
     names = ", ".join(f"`{path}`" for path in others)
     nodes = f"{len(done[-1].nodes)} of {len(others)}"
     yield f"| functions of no registered operation: {names} | - | - | - | - | - | {nodes} |"
     yield ""
-    alone = sorted(path for path in FUNCTIONS if path in NOT_COMPARED)
+    alone = sorted(path for path in known_functions() if path in NOT_COMPARED)
     yield f"Functions without a real one to call: {', '.join(f'`{path}` ({NOT_COMPARED[path]})' for path in alone)}."

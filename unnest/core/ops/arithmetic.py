@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.keras3_functions import Theano, keras3
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import (
     ELEMENT,
     Array,
@@ -21,6 +21,7 @@ from unnest.core.ops.numbered_elements import (
     truncated_quotient,
     whole_quotient,
 )
+from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of

@@ -11,8 +11,9 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.keras3_functions import Theano, keras3
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import ELEMENT, Array, axis_number, whole_numbers
+from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import axis_of, shape_of, without_axes

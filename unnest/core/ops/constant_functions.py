@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_functions import Theano, keras3
+from unnest.core.ops.keras3_functions import keras3
+from unnest.core.ops.operation_entry import Theano
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -10,7 +10,8 @@ import numpy as np
 
 from unnest.core.model import Unknown
 from unnest.core.ops.arithmetic import arithmetic, logical
-from unnest.core.ops.keras3_functions import Nodes, Theano, keras3
+from unnest.core.ops.keras3_functions import Nodes, keras3
+from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from unnest.core.model import Json
-from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.operation_entry import Operation, Theano
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import BY_FUNCTION
 
 if TYPE_CHECKING:  # the values of stored code are loaded where a model holds some
     from unnest.core.ops.keras3_call_translator import FunctionCall
@@ -39,8 +39,8 @@ class Function(NamedTuple):
     theano: Theano | None
 
 
-FUNCTIONS: dict[str, Function] = {}
-"""Full name -> the function."""
+WITH_NODES: dict[str, Function] = {}
+"""Full name -> the function, of those whose nodes a function of ours makes."""
 
 
 NodesT = TypeVar("NodesT", bound=Nodes)
@@ -54,10 +54,15 @@ ARGUMENTS_BY_KIND = {
 """Kind -> the signature of functions that one class of Keras 3 computes."""
 
 
-def define_function(name: str, function: Function) -> None:
-    """Register a function by its full name, which no other has."""
-    assert name not in FUNCTIONS, name
-    FUNCTIONS[name] = function
+@cache
+def known_functions() -> Mapping[str, Function]:
+    """Return full name -> the function, of all that are known; to be called when the families are loaded."""
+    of_one_class = {
+        name: Function(ARGUMENTS_BY_KIND[operation.kind], None, operation, operation.theano)
+        for name, operation in BY_FUNCTION.items()
+    }
+    assert not WITH_NODES.keys() & of_one_class.keys()
+    return WITH_NODES | of_one_class
 
 
 def keras3(
@@ -67,21 +72,12 @@ def keras3(
 
     def register(nodes: NodesT) -> NodesT:
         for name in functions.split():
-            define_function(name, Function(signature, nodes, None, theano))
+            assert name not in WITH_NODES, name
+            assert name not in BY_FUNCTION, name
+            WITH_NODES[name] = Function(signature, nodes, None, theano)
         return nodes
 
     return register
-
-
-class Theano(Enum):
-    """Arguments for which a function of `K` computes the same on Theano: not every file names its backend."""
-
-    SAME = "for all numbers"
-    USUALLY = (
-        "for floats of usual size: "
-        "files of Keras 1, which do not tell their backend, are read with this assumption"
-    )
-    USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
 
 
 class Signature(NamedTuple):

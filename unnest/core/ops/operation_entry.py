@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,17 @@ letters of each tensor's axes, and of the result's (`product_axes`)."""
 Kernel: TypeAlias = "Callable[..., Array | list[Array]]"
 
 
+class Theano(Enum):
+    """Arguments for which a function of `K` computes the same on Theano: not every file names its backend."""
+
+    SAME = "for all numbers"
+    USUALLY = (
+        "for floats of usual size: "
+        "files of Keras 1, which do not tell their backend, are read with this assumption"
+    )
+    USUALLY_OF_ONE = "for floats of usual size, where it is called with one argument"
+
+
 @dataclass(eq=False, slots=True, repr=False)
 class Operation:
     """One operation.
@@ -57,6 +69,7 @@ class Operation:
         keras3_class: the class of Keras 3's operation, if it is one; "" otherwise.
         keras3_config: what that class's constructor takes beside the call's arguments.
         python_operator: the operator of Python that computes it.
+        theano: where the functions of Keras's backend among its names compute the same on Theano.
         takes_booleans: whether its tensors are of booleans.
         result_dtype: the dtype of its result, where that is not the tensors'; "" otherwise.
         function_name: the function that computes its nodes, where none of TensorFlow's has the operation's name.
@@ -78,6 +91,7 @@ class Operation:
     keras3_class: str = ""
     keras3_config: Mapping[str, Json] = field(default_factory=dict)
     python_operator: str = ""
+    theano: Theano | None = None
     takes_booleans: bool = False
     result_dtype: str = ""
     function_name: str = ""

@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from unnest.core.model import Json
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.keras3_functions import ARGUMENTS_BY_KIND, Function, Theano, define_function
-from unnest.core.ops.operation_entry import AxesRule, Kernel, Operation, ShapeRule
+from unnest.core.ops.operation_entry import AxesRule, Kernel, Operation, ShapeRule, Theano
 from unnest.core.ops.operation_kinds import KEEPING_SHAPE, Kind
 
 if TYPE_CHECKING:
@@ -65,6 +64,9 @@ OPERATIONS: dict[str, Operation] = {}
 BY_NODE_OP: dict[str, tuple[Operation, str]] = {}
 """The op of a NodeDef -> the operation, and the arguments that the node's inputs and attributes are."""
 
+BY_FUNCTION: dict[str, Operation] = {}
+"""Full name of a function that one class of Keras 3 computes -> the operation."""
+
 BY_LAYER_CLASS: dict[str, Operation] = {}
 """Class of Keras 3 -> the operation that it computes."""
 
@@ -80,8 +82,7 @@ AxesRuleT = TypeVar("AxesRuleT", bound=AxesRule)
 class EntryOptions(TypedDict, total=False):
     """Options of an entry beside its names, its arguments and its kind: see `Operation`.
 
-    `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`). `theano`:
-    where the functions of Keras's backend among its names compute the same on Theano.
+    `nodes`: ops of a NodeDef whose inputs are not the arguments in order, with their patterns (`nodes`).
     """
 
     nodes: Mapping[str, str]
@@ -117,6 +118,7 @@ def define(
         keras3_class=options.get("keras3_class", ""),
         keras3_config=options.get("keras3_config", {}),
         python_operator=options.get("python_operator", ""),
+        theano=options.get("theano"),
         takes_booleans=options.get("takes_booleans", False),
         result_dtype=options.get("result_dtype", ""),
         reorders_rows=options.get("reorders_rows", False),
@@ -134,9 +136,8 @@ def define(
         BY_OPERATOR.setdefault(entry.python_operator, entry)
     for name in names.split():
         if "." in name and entry.keras3_class:
-            define_function(
-                name, Function(ARGUMENTS_BY_KIND[kind], None, entry, options.get("theano"))
-            )
+            assert name not in BY_FUNCTION, name
+            BY_FUNCTION[name] = entry
 
 
 @lru_cache(maxsize=256)

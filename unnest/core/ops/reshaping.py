@@ -11,7 +11,7 @@ import numpy as np
 
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.keras3_functions import Theano, keras3
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.numbered_elements import (
     Array,
     axis_number,
@@ -20,6 +20,7 @@ from unnest.core.ops.numbered_elements import (
     whole_number,
     whole_numbers,
 )
+from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.static_shapes import (

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import SymbolicTensor, SymbolicValue, constant
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 from unnest.core.ops.operation_kinds import Kind
 
 ONE, ZERO = constant(1.0), constant(0.0)
@@ -43,7 +43,7 @@ NUMBER_BY_NUMBER = [
     "K.clip", "tf.clip_by_value", "K.softmax", "tf.nn.log_softmax",
     *(
         name
-        for name, function in FUNCTIONS.items()
+        for name, function in known_functions().items()
         if function.operation is not None
         and function.operation.kind is Kind.MAP
         and not function.operation.takes_booleans

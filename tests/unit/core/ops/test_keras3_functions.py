@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import FUNCTIONS, Theano, parse_signature
+from unnest.core.ops.keras3_functions import known_functions, parse_signature
+from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.registry import (
     BY_NODE_OP,
     OPERATIONS,
@@ -33,7 +34,7 @@ def test_a_signature_is_read() -> None:
 
 def test_every_entry_can_be_called_by_its_signature() -> None:
     """Defaults belong to parameters, and positional ones come first."""
-    for name, function in FUNCTIONS.items():
+    for name, function in known_functions().items():
         signature = parse_signature(function.signature)
         firsts = [names[0] for names in signature.parameters]
         assert len({*firsts}) == len(firsts), name
@@ -45,14 +46,14 @@ def test_every_entry_can_be_called_by_its_signature() -> None:
 
 
 def test_a_function_of_one_class_belongs_to_the_operation_of_its_name() -> None:
-    for name, function in FUNCTIONS.items():
+    for name, function in known_functions().items():
         assert function.operation in (None, OPERATIONS.get(plain_name(name))), name
 
 
 def test_a_function_of_the_backend_alone_says_what_theano_does() -> None:
     """Others are TensorFlow's, or Keras's own."""
     for names, function in (
-        (re.sub(r"\w+$", "", name), function) for name, function in FUNCTIONS.items()
+        (re.sub(r"\w+$", "", name), function) for name, function in known_functions().items()
     ):
         assert names in {
             "",
@@ -63,6 +64,6 @@ def test_a_function_of_the_backend_alone_says_what_theano_does() -> None:
             "keras.layers.",
         } or names.startswith("tf.")
         assert function.theano is None or isinstance(function.theano, Theano)
-    assert FUNCTIONS["K.exp"].theano is Theano.SAME
-    assert FUNCTIONS["K.softmax"].theano is Theano.USUALLY_OF_ONE
-    assert FUNCTIONS["K.gather"].theano is None
+    assert known_functions()["K.exp"].theano is Theano.SAME
+    assert known_functions()["K.softmax"].theano is Theano.USUALLY_OF_ONE
+    assert known_functions()["K.gather"].theano is None

@@ -39,8 +39,8 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     of_readable_length,
 )
-from unnest.core.ops.keras3_functions import FUNCTIONS, Function, Theano, parse_signature
-from unnest.core.ops.operation_entry import Operation
+from unnest.core.ops.keras3_functions import Function, known_functions, parse_signature
+from unnest.core.ops.operation_entry import Operation, Theano
 from unnest.core.ops.operation_kinds import Kind
 
 ROOTS: Mapping[str, str] = {
@@ -87,7 +87,7 @@ def global_value(text: str, dialect: Libraries) -> SymbolicValue:
     if text in ROOTS:
         dialect.taken[text] = ROOTS[text]
         return LibraryName(_short(ROOTS[text]), text)
-    if text in FUNCTIONS and "." not in text:
+    if text in known_functions() and "." not in text:
         dialect.taken[text] = "the builtin"
         return LibraryName(text, text)
     raise Unknown(f"`{text}`, a name whose value is not stored")
@@ -142,9 +142,9 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
         raise Unknown(
             f"`{function.text}`: no layer or operation of Keras 3's own draws random numbers at inference"
         )
-    if not isinstance(function, LibraryName) or function.path not in FUNCTIONS:
+    if not isinstance(function, LibraryName) or function.path not in known_functions():
         raise Unknown(f"a call of {kind(function)}")
-    known = FUNCTIONS[function.path]
+    known = known_functions()[function.path]
     _check_backend(function, known, arguments, dialect)
     called = Keras3Call(_bound(function, known, arguments), dialect)
     if known.nodes is not None:

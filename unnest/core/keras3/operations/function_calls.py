@@ -17,7 +17,7 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicTensor,
     SymbolicValue,
 )
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 from unnest.core.ops.registry import OPERATIONS
 
 ALIASES = {
@@ -53,7 +53,7 @@ def operation(
     if name.startswith("__operators__."):
         return _operator(name.removeprefix("__operators__."), args, kwargs)
     path = f"tf.{name}"
-    if path not in FUNCTIONS and f"tf.{name.rpartition('.')[2]}" in FUNCTIONS:
+    if path not in known_functions() and f"tf.{name.rpartition('.')[2]}" in known_functions():
         path = f"tf.{name.rpartition('.')[2]}"
     return calls.call(LibraryName(path, f"tf.{name}"), CallArguments(tuple(args), kwargs), dialect)
 

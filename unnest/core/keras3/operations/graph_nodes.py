@@ -11,13 +11,13 @@ from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.keras3_expression_values import SymbolicValue, constant, items
-from unnest.core.ops.keras3_functions import FUNCTIONS, parse_signature
+from unnest.core.ops.keras3_functions import known_functions, parse_signature
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import BY_NODE_OP, argument
 from unnest.core.ops.slicing import MASKS, strided_key
 
-TENSORFLOW = {plain_name(path): path for path in FUNCTIONS if path.startswith("tf.")}
+TENSORFLOW = {plain_name(path): path for path in known_functions() if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""
 
 NO_NODE = "its inputs and attributes do not add up"
@@ -115,7 +115,7 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
     path = _tensorflow_function(known)
     if path is None:
         raise Unknown(f"the operation {op}")
-    function = parse_signature(FUNCTIONS[path].signature)
+    function = parse_signature(known_functions()[path].signature)
     if (
         op not in BY_NODE_OP
         and known.kind is Kind.MAP

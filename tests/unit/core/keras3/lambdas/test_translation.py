@@ -28,7 +28,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3_nodes import Input, OpNode
 from unnest.core.model import Json
-from unnest.core.ops.keras3_functions import FUNCTIONS
+from unnest.core.ops.keras3_functions import known_functions
 
 SOURCES = module("sources")
 TRANSLATABLE = SOURCES.TENSORS + SOURCES.LISTS + SOURCES.generated(1, compiled.GENERATED)
@@ -453,10 +453,10 @@ def test_the_document_names_every_function() -> None:
     named = {
         name if family == "Python" else f"{family}.{name}"
         for family, cell in rows.items()
-        if family == "Python" or any(known.startswith(f"{family}.") for known in FUNCTIONS)
+        if family == "Python" or any(known.startswith(f"{family}.") for known in known_functions())
         for name in re.findall(r"`(\w+)`", cell)
     }
-    assert named == set(FUNCTIONS)
+    assert named == set(known_functions())
 
 
 @pytest.mark.parametrize("nested", [5_000, 40])
