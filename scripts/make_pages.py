@@ -20,8 +20,8 @@ from layer_tables import layer_page
 
 import unnest
 from unnest.cli.app import program
-from unnest.cli.exit_codes import EXITS
 from unnest.report.diagram import render
+from unnest.signals_and_exit_codes import EXITS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -18,11 +18,11 @@ import pytest
 
 from tests import doc_blocks
 from tests.corpus.unpacked import FIXTURES
-from unnest.cli.exit_codes import EXITS
 from unnest.cli.parameters import TARGETS
 from unnest.core.model import Verdict
 from unnest.core.recognition_results import Confidence, Scope
 from unnest.findings import Code
+from unnest.signals_and_exit_codes import EXITS
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text()

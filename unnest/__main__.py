@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-from unnest.signals import (
+from unnest.signals_and_exit_codes import (
     INTERRUPTED,
     NOTHING_LEFT,
     interrupt,

@@ -23,7 +23,7 @@ from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused
 from unnest.files import atomic, overwrite_checks, replace_input, staging_folder, write_errors
-from unnest.files.file_copies import bytes_writer
+from unnest.files.copy_and_compare import bytes_writer
 from unnest.findings import Code, listed
 from unnest.formats.base import Source, Target
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format

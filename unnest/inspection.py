@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import keras_3_preview, logs, open_and_plan, report_builder, report_pictures
+from unnest import keras_3_preview, log_if_loaded, open_and_plan, report_builder, report_pictures
 from unnest.budget import limited
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
@@ -62,7 +62,7 @@ def inspect(
     report = inspect_anywhere(
         path_text(path), architecture_argument(architecture), choices, trust=trust, parts=parts
     )
-    logs.info("inspect %s: %s", report.path, report.verdict)
+    log_if_loaded.info("inspect %s: %s", report.path, report.verdict)
     return report
 
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from unnest import logs
+from unnest import log_if_loaded
 from unnest.batch.fixing import fix_all
 from unnest.batch.inspecting import inspect_all
 from unnest.batch.task_runner import NO_WATCH, Engine, NoWatch
@@ -114,7 +114,9 @@ def _logged(reports: Generator[R, None, None], what: str) -> Generator[R, None, 
     """Yield the reports on; the logger `unnest` gets a line for each."""
     with closing(reports):
         for report in reports:
-            logs.info("%s %s: %s", what, report.path, getattr(report, "action", report.verdict))
+            log_if_loaded.info(
+                "%s %s: %s", what, report.path, getattr(report, "action", report.verdict)
+            )
             yield report
 
 

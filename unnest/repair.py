@@ -11,7 +11,7 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from unnest import logs, open_and_plan, report_builder, report_pictures
+from unnest import log_if_loaded, open_and_plan, report_builder, report_pictures
 from unnest.apply_plan import apply_plan, output_of
 from unnest.budget import limited
 from unnest.core.plan import Choices
@@ -79,7 +79,7 @@ def fix(
     result = fix_one(
         path_text(path), fix_options(output, arguments), without_phase(arguments.get("meter"))
     )
-    logs.info("fix %s: %s, output %s", result.path, result.action, result.output)
+    log_if_loaded.info("fix %s: %s, output %s", result.path, result.action, result.output)
     return result
 
 

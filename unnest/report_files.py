@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from unnest.errors import Failed, Refused, UsageError
 from unnest.files import atomic, overwrite_checks
-from unnest.files.file_copies import bytes_writer
+from unnest.files.copy_and_compare import bytes_writer
 from unnest.report.balance_text import Measured
 from unnest.report.result import Report
 

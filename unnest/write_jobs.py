@@ -13,7 +13,7 @@ from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import atomic
-from unnest.files.file_copies import copy_file, copy_tree, files_equal, folders_equal
+from unnest.files.copy_and_compare import copy_file, copy_tree, files_equal, folders_equal
 from unnest.formats.base import Source
 from unnest.formats.container_conversions import TargetFormat
 from unnest.formats.open_container import container, open_container

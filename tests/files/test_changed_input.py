@@ -15,7 +15,7 @@ from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
 from unnest import publish_output, write_jobs
-from unnest.files import atomic, file_copies, os_calls, replace_input
+from unnest.files import atomic, copy_and_compare, os_calls, replace_input
 from unnest.files.staging_folder import StagingFolder
 from unnest.formats.base import Source
 
@@ -109,7 +109,7 @@ def test_no_disk_is_blamed(
 ) -> None:
     """A copy that differs from an input that was written meanwhile."""
     path = makeh5.clean_file(tmp_path / "m.h5")
-    copy = file_copies.copy_file
+    copy = copy_and_compare.copy_file
 
     def meanwhile(source: str, target: str) -> int:
         done = copy(source, target)

@@ -14,7 +14,7 @@ import unnest
 from tests import makeh5
 from tests.files.test_force import CLEAN_SAVED_MODEL, SAVED_MODEL
 from unnest.errors import Failed, Unreadable
-from unnest.files import file_copies
+from unnest.files import copy_and_compare
 from unnest.formats.hdf5 import legacy_h5_writer
 from unnest.formats.hdf5.legacy_h5_reader import H5Source
 
@@ -84,10 +84,10 @@ def test_a_file_to_another_file_system(tmp_path: Path, elsewhere: Path) -> None:
 def test_an_input_that_cannot_be_read(tmp_path: Path) -> None:
     """It is named, and not the output."""
     with pytest.raises(Unreadable, match="mem: cannot be read") as raised:
-        file_copies.copy_file("/proc/self/mem", str(tmp_path / "out"))
+        copy_and_compare.copy_file("/proc/self/mem", str(tmp_path / "out"))
     assert raised.value.code == "cannot-read"
     with pytest.raises(Unreadable, match="nowhere: cannot be read"):
-        file_copies.copy_file(str(tmp_path / "nowhere"), str(tmp_path / "out2"))
+        copy_and_compare.copy_file(str(tmp_path / "nowhere"), str(tmp_path / "out2"))
     assert not (tmp_path / "out2").exists()
 
 

@@ -15,7 +15,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
-from unnest.formats.tensorflow import meta_graph_wrappers, protos, prune_graph, serving_graph
+from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protos, serving_graph
 
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
 NO_COMPILE = ("tf20/exported-official-named-adam",)
@@ -54,7 +54,9 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
     )
     serving = serving_graph.choose(before, "")
     assert list(after.meta_graphs[0].info.tags) == list(serving.info.tags)
-    assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {prune_graph.TRAIN}
+    assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {
+        cut_serving_graph.TRAIN
+    }
     for name in ("variables", "assets"):
         for file in (folder / "parallel" / name).glob("*"):
             if file.name != "saved_model.json":

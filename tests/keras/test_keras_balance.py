@@ -17,7 +17,7 @@ import pytest
 from unnest.cli import balance as command
 from unnest.cli.balance import measure
 from unnest.errors import UsageError
-from unnest.keras import balance, device_timing, devices, keras_api, multi_gpu_model
+from unnest.keras import balance, balance_devices, devices, keras_api, multi_gpu_model
 from unnest.keras.balance_result import Balance, Speed
 from unnest.keras.parallel_model import towers_of
 from unnest.keras.ratio_search import Trial
@@ -94,9 +94,11 @@ def machine(tf: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[int], li
 
             return towers
 
-        monkeypatch.setattr(device_timing, "_training_step", step)
+        monkeypatch.setattr(balance_devices, "_training_step", step)
         monkeypatch.setattr(
-            device_timing, "_run_turn", lambda step: device_timing._Turn(max(step()), tuple(step()))
+            balance_devices,
+            "_run_turn",
+            lambda step: balance_devices._Turn(max(step()), tuple(step())),
         )
 
     return set_up
@@ -149,15 +151,15 @@ def test_memory_that_runs_out_late_is_a_result_too(
 ) -> None:
     """The first size fits, the second does on its first steps only."""
     steps: list[int] = []
-    turn = device_timing._run_turn
+    turn = balance_devices._run_turn
 
     def failing(step: Any) -> Any:
         steps.append(1)
-        if len(steps) > 2 * device_timing.ROUNDS:
+        if len(steps) > 2 * balance_devices.ROUNDS:
             raise error(tf)
         return turn(step)
 
-    monkeypatch.setattr(device_timing, "_run_turn", failing)
+    monkeypatch.setattr(balance_devices, "_run_turn", failing)
     measured = balance(zoo["dense"], 8, 2, sizes=[4, 8])
     assert [speed.seconds is None for speed in measured.alone] == [False, False, True, True]
     assert measured.finished
@@ -173,7 +175,7 @@ def test_other_errors_of_devices_are_not_swallowed(
     def failing(step: Any) -> Any:
         raise tf.errors.InternalError(None, None, "the driver is too old")
 
-    monkeypatch.setattr(device_timing, "_run_turn", failing)
+    monkeypatch.setattr(balance_devices, "_run_turn", failing)
     with pytest.raises(tf.errors.InternalError, match="too old"):
         balance(zoo["dense"], 8, 2, sizes=[4])
 
@@ -185,7 +187,9 @@ def test_towers_do_not_wait_for_each_other(keras: Any, tf: Any) -> None:
 
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]
     def step(x: Any) -> Any:
-        return [device_timing._timed_tower(api, model, [x[i : i + 2]], f"/CPU:{i}") for i in (0, 2)]
+        return [
+            balance_devices._timed_tower(api, model, [x[i : i + 2]], f"/CPU:{i}") for i in (0, 2)
+        ]
 
     graph = step.get_concrete_function(tf.ones([4, 4])).graph
     clocks = [op for op in graph.get_operations() if op.type == "Timestamp"]
@@ -224,7 +228,7 @@ def test_texts_are_made_up_too(keras: Any, tf: Any) -> None:
         text = keras.Input((1,), dtype="string")
         return keras.Model(text, keras.layers.Dense(2)(words(text)))
 
-    batch = device_timing._random_batch(build(), 3)
+    batch = balance_devices._random_batch(build(), 3)
     assert batch[0].numpy().tolist() == [[b"a b c"]] * 3
 
 
@@ -297,9 +301,9 @@ def test_the_template_of_a_parallel_model_is_measured(
 ) -> None:
     template, measured = zoo["dense"](), []
     monkeypatch.setattr(
-        device_timing, "_measure_alone", lambda _result, _api, model, *_: measured.append(model)
+        balance_devices, "_measure_alone", lambda _result, _api, model, *_: measured.append(model)
     )
-    monkeypatch.setattr(device_timing, "_measure_together", lambda *_: None)
+    monkeypatch.setattr(balance_devices, "_measure_together", lambda *_: None)
     with pytest.warns(
         UserWarning, match="^the model is parallel already: its template is measured$"
     ):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.keras import keras_api, keras_internals, multi_gpu_model, template_model
+from unnest.keras import keras_api, multi_gpu_model, private_name_check, template_model
 
 ROOT = Path(__file__).parents[2]
 
@@ -220,7 +220,7 @@ def test_save_weights_of_the_parallel_model_says_once_how_to_save_the_templates(
 
 
 def test_private_names_of_keras_are_there(keras: Any) -> None:
-    assert keras_internals.missing_names(keras.__name__) == []
+    assert private_name_check.missing_names(keras.__name__) == []
 
 
 def test_a_keras_without_them_is_refused_in_one_line(
@@ -228,11 +228,11 @@ def test_a_keras_without_them_is_refused_in_one_line(
 ) -> None:
     api = keras_api.KerasApi(keras.__name__)
     names = {
-        **keras_internals.NAMES[api.name],
+        **private_name_check.NAMES[api.name],
         f"{api.name}.Model": ("_of_another_time",),
         f"{api.name}.Gone": (),
     }
-    monkeypatch.setitem(keras_internals.NAMES, api.name, names)
+    monkeypatch.setitem(private_name_check.NAMES, api.name, names)
     missing = rf"it has no Model\._of_another_time, {api.name}\.Gone; \w+ .* are known to work$"
     with pytest.raises(ImportError, match=missing) as refusal:
         keras_api.check_private_names(api)
@@ -244,7 +244,7 @@ def test_a_keras_that_is_older_than_the_extra_asks_for_is_named(
 ) -> None:
     api = keras_api.KerasApi(keras.__name__)
     assert keras_api.warning_if_outdated(api) is None
-    major, minor = keras_internals.OLDEST[api.name]
+    major, minor = private_name_check.OLDEST[api.name]
     monkeypatch.setattr(keras, "__version__", f"{major}.{minor - 1}.9")
     line = keras_api.warning_if_outdated(api)
     assert line is not None
@@ -257,5 +257,5 @@ def test_the_oldest_versions_are_those_that_the_extra_asks_for() -> None:
     assert extra
     asked = dict(pin.split(">=") for pin in json.loads(extra[1]))
     assert {
-        name: ".".join(map(str, oldest)) for name, oldest in keras_internals.OLDEST.items()
-    } == {name: asked[name] for name in keras_internals.OLDEST}
+        name: ".".join(map(str, oldest)) for name, oldest in private_name_check.OLDEST.items()
+    } == {name: asked[name] for name in private_name_check.OLDEST}

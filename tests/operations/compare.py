@@ -15,10 +15,11 @@ from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.element_arrays import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Const,
@@ -33,7 +34,6 @@ from unnest.core.ops.keras3_expression_values import (
     items,
 )
 from unnest.core.ops.keras3_functions import known_functions
-from unnest.core.ops.numbered_elements import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.operation_entry import CONTENTS, Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import OPERATIONS

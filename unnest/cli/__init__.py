@@ -1,4 +1,4 @@
 """The command line: parse, call, render. A module a command; everything heavy is loaded inside the commands.
 
-Reports go to stdout, messages and progress to stderr. Exit codes are in `exit_codes.EXITS`.
+Reports go to stdout, messages and progress to stderr. Exit codes are in `signals_and_exit_codes.EXITS`.
 """

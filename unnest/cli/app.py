@@ -14,11 +14,10 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from unnest.cli import balance, fix, inspect
-from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.fast_startup import TypedValues
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, print_stdout, silence
 from unnest.errors import UsageError
-from unnest.signals import INTERRUPTED
+from unnest.signals_and_exit_codes import DONE, INTERRUPTED, TROUBLE
 
 
 class _Command(TypedValues, TyperCommand):

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.exit_codes import DONE, TROUBLE
 from unnest.cli.parameters import AsJson, Quiet
 from unnest.cli.report_output import collect_garbage
 from unnest.cli.streams import complain, print_stdout
 from unnest.errors import Failed, Refused, UsageError
-from unnest.signals import INTERRUPTED
+from unnest.signals_and_exit_codes import DONE, INTERRUPTED, TROUBLE
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.exit_codes import DONE, FOUND, TROUBLE
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.report_output import (
@@ -22,6 +21,7 @@ from unnest.cli.report_output import (
 )
 from unnest.cli.streams import print_stderr
 from unnest.errors import UsageError
+from unnest.signals_and_exit_codes import DONE, FOUND, TROUBLE
 
 if TYPE_CHECKING:
     from unnest.report.result import Report

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from unnest.cli.progress import ProgressBar
 from unnest.cli.streams import StdoutError, complain, has_colors, print_stderr, print_stdout
 from unnest.errors import UsageError
-from unnest.signals import received
+from unnest.signals_and_exit_codes import received
 
 if TYPE_CHECKING:
     from unnest.report.result import Report, Tally

@@ -10,8 +10,8 @@ from unnest.core.architecture import (
     as_saved_at_top_level,
     is_broken_model,
     is_model,
+    mapping_calls_as_lists,
     model_name,
-    named_inputs,
     read,
 )
 from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name, optimizer_class
@@ -63,7 +63,7 @@ def plan(
 
     """
     if stored.architecture is not None:
-        today = named_inputs.with_calls_of_release(stored.architecture, stored.release)
+        today = mapping_calls_as_lists.with_calls_of_release(stored.architecture, stored.release)
         return _plan_model(stored._replace(architecture=today), choices)
     if architecture is not None:
         return _plan_weights_with(stored, architecture, choices)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from unnest.errors import UnnestError
 from unnest.files import os_calls, overwrite_checks
 from unnest.files.background_sync import BackgroundSync
-from unnest.files.file_copies import check_files_equal, copy_file, files_equal, folders_equal
+from unnest.files.copy_and_compare import check_files_equal, copy_file, files_equal, folders_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
 from unnest.files.staging_folder import StagingFolder
 from unnest.files.write_errors import exists, write_failed

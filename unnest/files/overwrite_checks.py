@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
-from unnest.files.file_copies import files_equal
+from unnest.files.copy_and_compare import files_equal
 from unnest.files.os_calls import is_folder
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.

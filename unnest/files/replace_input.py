@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unnest.files import os_calls
 from unnest.files.atomic import Check, Fill, fill_and_check, open_staging_folder
-from unnest.files.file_copies import files_equal
+from unnest.files.copy_and_compare import files_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
 from unnest.files.os_calls import sync_folder
 from unnest.files.staging_folder import StagingFolder

@@ -9,8 +9,11 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
-from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, must_have_weights
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
+from unnest.core.keras_facts.weights_promised_by_config import (
+    expected_weight_counts,
+    must_have_weights,
+)
 from unnest.core.keras_facts.wrapped_layers import (
     expected_weight_total,
     partly_frozen_layer,

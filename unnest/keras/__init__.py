@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from unnest.keras.keras_api import backend_in_use, installed_apis, keras_in_use, warning_if_outdated
 
 if TYPE_CHECKING:
+    from unnest.keras.balance_devices import balance
     from unnest.keras.build_parallel_model import make_parallel, multi_gpu_model
-    from unnest.keras.device_timing import balance
     from unnest.keras.find_template import template_model
     from unnest.keras.model_loading import load_model
     from unnest.keras.weight_loading import load_weights
@@ -36,7 +36,7 @@ _HOMES = {
 }
 #: What makes towers, and so needs TensorFlow.
 _TOWERS = {
-    "balance": "unnest.keras.device_timing",
+    "balance": "unnest.keras.balance_devices",
     "make_parallel": "unnest.keras.build_parallel_model",
     "multi_gpu_model": "unnest.keras.build_parallel_model",
 }

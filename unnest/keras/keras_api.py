@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from unnest.keras import keras_internals
+from unnest.keras import private_name_check
 
 Model: TypeAlias = Any
 """A model of either Keras. Neither ships types."""
@@ -190,17 +190,17 @@ def installed_apis() -> Iterator[KerasApi]:
 
 def check_private_names(api: KerasApi) -> None:
     """Raise ImportError, in one line, for a version of this Keras that has not got the private names we use."""
-    missing = keras_internals.missing_names(api.name)
+    missing = private_name_check.missing_names(api.name)
     if missing:
         raise ImportError(
             f"unnest.keras does not know this {api.name} {api.keras.__version__}: it has no {', '.join(missing)}; "
-            f"{keras_internals.KNOWN_VERSIONS[api.name]} are known to work"
+            f"{private_name_check.KNOWN_VERSIONS[api.name]} are known to work"
         )
 
 
 def warning_if_outdated(api: KerasApi) -> str | None:
     """Return one line on a version older than training is tested with; else None."""
-    version, oldest = str(api.keras.__version__), keras_internals.OLDEST[api.name]
+    version, oldest = str(api.keras.__version__), private_name_check.OLDEST[api.name]
     if tuple(int(part) for part in version.split(".")[:2]) >= oldest:
         return None
     asked = ".".join(map(str, oldest))

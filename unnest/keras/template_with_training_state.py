@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from unnest.keras.keras_api import KerasApi, Model, is_parallel
-from unnest.keras.keras_internals import COMPILED
+from unnest.keras.private_name_check import COMPILED
 
 
 def with_training_state(api: KerasApi, template: Model, running: Model) -> Model:

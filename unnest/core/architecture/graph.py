@@ -42,7 +42,8 @@ class Call(NamedTuple):
     """One call of a layer: the tensors it reads, positional ones first, and its JSON (an entry of `inbound_nodes`).
 
     `arguments` is the same JSON, but that a model which is given its inputs by name has the list of them, in its own
-    order (`named_inputs`); `reads` follows it. Its last `unused` tensors are of names that the model has no input of.
+    order (`mapping_calls_as_lists`); `reads` follows it. Its last `unused` tensors are of names that the model has no
+    input of.
     """
 
     reads: tuple[Ref, ...]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from unnest.budget import charge_steps, memoize
 from unnest.core import json_tree
-from unnest.core.architecture import named_inputs, tensor_refs
+from unnest.core.architecture import mapping_calls_as_lists, tensor_refs
 from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, is_model, stored_layers
 from unnest.core.json_tree import OBJECT, is_list
@@ -176,7 +176,7 @@ class _RawCall(NamedTuple):
 
 def _raw_call(node: Json, entry: JsonObject, names: Container[str]) -> _RawCall:
     """Read a stored call of a layer; `names` are those of all layers."""
-    arguments, unused = named_inputs.with_input_list(node, entry)
+    arguments, unused = mapping_calls_as_lists.with_input_list(node, entry)
     others = tensor_refs.reads(unused, names) if unused else []
     return _RawCall([*tensor_refs.reads(arguments, names), *others], node, arguments, len(others))
 

@@ -16,14 +16,10 @@ import numpy as np
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
 from unnest.core.ops.apply import apply
+from unnest.core.ops.argument_numbers import whole_numbers
+from unnest.core.ops.arithmetic import truncated_quotient, whole_quotient
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.numbered_elements import (
-    ELEMENT,
-    Array,
-    truncated_quotient,
-    whole_numbers,
-    whole_quotient,
-)
+from unnest.core.ops.element_arrays import ELEMENT, Array
 from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
 from unnest.core.ops.operation_kinds import IN_PLACE, Kind
 from unnest.core.ops.registry import OPERATIONS, function_of, kind_of

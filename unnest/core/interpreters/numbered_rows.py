@@ -17,7 +17,7 @@ from unnest.core.interpreters.tensor_graph import STEPS_PER_CALL, TensorGraph
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import ELEMENT, Array
+from unnest.core.ops.element_arrays import ELEMENT, Array
 from unnest.core.ops.operation_kinds import SLICES
 from unnest.core.ops.registry import kind_of
 

@@ -28,7 +28,7 @@ from unnest.core.interpreters.tower_tensor_facts import RowFacts, TensorRows, To
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.numbered_elements import NOT_COMPUTED, Array, check_size
+from unnest.core.ops.element_arrays import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import IN_PLACE, JOINS, Kind
 from unnest.core.ops.product_axes import MATRIX

@@ -15,7 +15,7 @@ from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import NOT_COMPUTED
+from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import kind_of
 

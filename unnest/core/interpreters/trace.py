@@ -22,7 +22,7 @@ from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import bind, literal_axis
 from unnest.core.ops.call import OpCall, refs_in
-from unnest.core.ops.numbered_elements import ELEMENT, MISFITS, Array, TooLarge, check_size
+from unnest.core.ops.element_arrays import ELEMENT, MISFITS, Array, TooLarge, check_size
 from unnest.core.ops.operation_kinds import COMPUTING, JOINS, SLICES, Kind
 from unnest.core.ops.registry import argument, operation_of
 

@@ -19,7 +19,7 @@ from unnest.core.keras3.replacements import (
     negated,
     numpy_operation,
 )
-from unnest.core.keras3_nodes import OpNode
+from unnest.core.keras3_op_calls import OpNode
 from unnest.core.model import JsonObject, Shape
 
 LAYERS = ("Add", "Average")

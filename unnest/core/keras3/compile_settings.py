@@ -297,7 +297,7 @@ def _metric(value: Json, context: Context) -> Json:
     """Convert one metric. Raises NoCounterpart."""
     if value is None:
         return None
-    from unnest.core.keras_facts.metric_names import metric_by_name
+    from unnest.core.keras_facts.metric_objects_to_names import metric_by_name
 
     found = metric_by_name(value)
     value = value if found is ... else found

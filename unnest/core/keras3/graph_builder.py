@@ -23,7 +23,7 @@ from unnest.core.keras3.replacements import (
     NodeTree,
     tensors_in,
 )
-from unnest.core.keras3_nodes import UNKNOWN_DTYPE, Input, OpNode, Part
+from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record

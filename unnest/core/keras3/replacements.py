@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 

@@ -13,9 +13,9 @@ from unnest.core.architecture.graph import Call
 from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.json_tree import is_list
-from unnest.core.keras_facts.expected_weight_counts import must_have_weights
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import must_have_weights
 from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_LISTS

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
-from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
+from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
 

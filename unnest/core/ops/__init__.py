@@ -9,6 +9,7 @@ from unnest.core.ops import (
     arithmetic,
     axis_operations,
     constant_functions,
+    control_flow_and_claimed_rows,
     convolution_and_pooling,
     ctc_loss,
     elementwise,
@@ -16,7 +17,6 @@ from unnest.core.ops import (
     joining,
     padding_and_scatter,
     products,
-    pseudo_ops,
     reshaping,
     shape_and_dtype,
     slicing,
@@ -24,7 +24,7 @@ from unnest.core.ops import (
 )
 
 __all__ = [
-    "arithmetic", "axis_operations", "constant_functions", "convolution_and_pooling", "ctc_loss", "elementwise",
-    "images", "joining", "padding_and_scatter", "products", "pseudo_ops", "reshaping", "shape_and_dtype", "slicing",
-    "tensor_creation",
+    "arithmetic", "axis_operations", "constant_functions", "control_flow_and_claimed_rows", "convolution_and_pooling",
+    "ctc_loss", "elementwise", "images", "joining", "padding_and_scatter", "products", "reshaping", "shape_and_dtype",
+    "slicing", "tensor_creation",
 ]  # fmt: skip

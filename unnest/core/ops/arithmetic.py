@@ -10,17 +10,15 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.keras3_functions import keras3
-from unnest.core.ops.numbered_elements import (
+from unnest.core.ops.element_arrays import (
     ELEMENT,
     Array,
     arrays_in,
     check_size,
     same_contents,
     sum_of_scattered,
-    truncated_quotient,
-    whole_quotient,
 )
+from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
@@ -101,6 +99,19 @@ def of_two(
         "python_operator": symbol,
     }
     define(names, "*x", Kind.ELEMENTWISE, arithmetic(function), **entry)
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """Return x / y; of whole numbers towards zero."""
+    return (
+        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    )
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """Return x / y towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
+from unnest.core.ops.argument_numbers import axis_number, whole_numbers
 from unnest.core.ops.call import Value
+from unnest.core.ops.element_arrays import ELEMENT, Array
 from unnest.core.ops.keras3_functions import keras3
-from unnest.core.ops.numbered_elements import ELEMENT, Array, axis_number, whole_numbers
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all, operation, shape_rule

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnest.core.model import Shape
+from unnest.core.ops.argument_numbers import axis_number
 from unnest.core.ops.call import Value
+from unnest.core.ops.element_arrays import Array, same_contents
 from unnest.core.ops.keras3_functions import keras3
-from unnest.core.ops.numbered_elements import (
-    Array,
-    axis_number,
-    same_contents,
-)
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import operation, shape_rule

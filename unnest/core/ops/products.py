@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.argument_numbers import whole_number, whole_numbers
 from unnest.core.ops.call import Value
 from unnest.core.ops.keras3_functions import keras3
-from unnest.core.ops.numbered_elements import whole_number, whole_numbers
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.product_axes import (
     MATRIX,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.expected_weight_counts import trained_count
+from unnest.core.keras_facts.weights_promised_by_config import trained_count
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights, flat_list

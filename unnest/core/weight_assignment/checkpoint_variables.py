@@ -19,14 +19,14 @@ from typing import TypeAlias
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.expected_weight_counts import (
+from unnest.core.keras_facts.stored_class_names import record_of
+from unnest.core.keras_facts.weights_promised_by_config import (
     fits_unit_sizes,
     has_initializers,
     initialized_weight_counts,
     trained_count,
     weight_stems,
 )
-from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.layers_by_variable_name import (

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
 from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
 from unnest.core.keras_facts.wrapped_layers import held_layers
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_groups import grouped_layers

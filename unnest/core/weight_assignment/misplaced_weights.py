@@ -17,7 +17,7 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.expected_weight_counts import trained_count
+from unnest.core.keras_facts.weights_promised_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list, weights_by_leaf
 from unnest.core.weight_assignment.layer_groups import layer_name_by_group

@@ -14,14 +14,14 @@ from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.expected_weight_counts import (
+from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
+from unnest.core.keras_facts.weights_promised_by_config import (
     WeightCounts,
     expected_weight_counts,
     has_initializers,
     is_quantized,
     unit_sizes,
 )
-from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
 from unnest.core.keras_facts.wrapped_layers import held_layers
 from unnest.core.layers.record import Parts
 from unnest.core.model import JsonObject, Tensor

@@ -11,8 +11,8 @@ from contextlib import suppress
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.expected_weight_counts import switched_off_weights
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
+from unnest.core.keras_facts.weights_promised_by_config import switched_off_weights
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list

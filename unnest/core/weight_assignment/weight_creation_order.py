@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.expected_weight_counts import (
+from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
+from unnest.core.keras_facts.weights_promised_by_config import (
     initialized_stems,
     weight_stems,
 )
-from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import JsonObject, Tensor
 
 

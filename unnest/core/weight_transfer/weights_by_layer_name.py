@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.automatic_names import match_names_by_number, stem_and_number
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
 from unnest.core.weight_assignment.flat_list_division import (

@@ -14,7 +14,7 @@ from unnest.core.interpreters.tower_tensor_facts import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.element_arrays import Array
 
 SIZES = (7, 1)
 """Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""

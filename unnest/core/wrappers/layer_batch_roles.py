@@ -16,8 +16,11 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
-from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts, has_initializers
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import (
+    expected_weight_counts,
+    has_initializers,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.layer_config import function_parts, policy_name
 from unnest.core.model import CallId, Json, JsonObject

@@ -12,7 +12,7 @@ import numpy as np
 from unnest.budget import memoize_across_files
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
-from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.element_arrays import Array
 from unnest.core.wrappers import layer_batch_roles
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons

@@ -16,7 +16,7 @@ from unnest.core.frontends.layer_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.pseudo_ops import ClaimedRows
+from unnest.core.ops.control_flow_and_claimed_rows import ClaimedRows
 from unnest.core.wrappers import layer_batch_roles, slice_claims
 from unnest.core.wrappers.batch_split import BatchSplit
 from unnest.core.wrappers.batch_trials import DIVISIBLE, Joined, RowOrder, RowTrial, TrialAnswer

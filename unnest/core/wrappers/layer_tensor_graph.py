@@ -21,14 +21,14 @@ from unnest.core.frontends.node_def import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence_arrays import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
-from unnest.core.keras_facts.expected_weight_counts import expected_weight_counts
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
+from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
+from unnest.core.ops.control_flow_and_claimed_rows import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
-from unnest.core.ops.pseudo_ops import ClaimedRows
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.static_shapes import Sized
 from unnest.core.wrappers import layer_batch_roles, layer_row_shapes

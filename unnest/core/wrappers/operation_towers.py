@@ -16,7 +16,7 @@ from unnest.core.interpreters.numbered_rows import Values, rows_of
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.numbered_elements import NOT_COMPUTED
+from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of, operation_of
 from unnest.core.recognition_results import NearMiss

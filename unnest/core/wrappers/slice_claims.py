@@ -26,7 +26,7 @@ from typing import NamedTuple
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
-from unnest.core.wrappers import layer_batch_roles, slice_text_argument_checks
+from unnest.core.wrappers import layer_batch_roles, slice_non_number_arguments
 from unnest.core.wrappers.late_bound_cells import hold_last_part
 from unnest.core.wrappers.layer_batch_roles import Number
 from unnest.core.wrappers.slice_argument_patterns import (
@@ -88,11 +88,11 @@ def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
         return SliceClaim(
             ClaimStatus.OTHERWISE, f"{name} cuts axis {axis:g}, which is not the batch"
         )
-    if objection := slice_text_argument_checks.objection_to_names(slices):
+    if objection := slice_non_number_arguments.objection_to_names(slices):
         return SliceClaim(ClaimStatus.OTHERWISE, objection)
     numbers = [_without_axes(of_slice) for of_slice in numbers_and_axes]
     by_numbers = _claim_by_numbers(slices, numbers, slice_facts(slices, rows))
-    differing_text = slice_text_argument_checks.differing_text(slices)
+    differing_text = slice_non_number_arguments.differing_text(slices)
     numbers_differ = any(of_slice != numbers[0] for of_slice in numbers)
     if differing_text and numbers_differ and by_numbers.status in CLAIMS_BY_NUMBERS:
         return SliceClaim(
@@ -252,7 +252,7 @@ def _may_be_tower_number(
 ) -> bool:
     """Return True if the code is stored, which will tell, or the index is an integer from 0, no seed or scale."""
     firsts = [numbers[0][path] for path in pattern.paths]
-    return slice_text_argument_checks.have_code(slices) or all(
+    return slice_non_number_arguments.have_code(slices) or all(
         isinstance(first, int) and first == 0 for first in firsts
     )
 
@@ -314,7 +314,7 @@ def _claim_of_equal_slices(
             f"{called(path, facts)} = {value:g}" for path, value in constant.items()
         )
         return SliceClaim(ClaimStatus.OTHERWISE, f"every slice has the same arguments: {numbers}")
-    differ_by_texts_alone = _arguments_differ(slices) and not slice_text_argument_checks.have_code(
+    differ_by_texts_alone = _arguments_differ(slices) and not slice_non_number_arguments.have_code(
         slices
     )
     show_nothing = all(_shows_nothing(layer) for layer, _, _ in slices)

@@ -12,7 +12,7 @@ from unnest.budget import check_memory
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.numbered_elements import MAX_RESULT_ELEMENTS, Array
+from unnest.core.ops.element_arrays import MAX_RESULT_ELEMENTS, Array
 from unnest.core.wrappers import layer_batch_roles
 from unnest.core.wrappers.layer_code_rows import code_answer, code_result_rows
 from unnest.core.wrappers.slice_claims import ClaimStatus, SliceClaim

@@ -19,7 +19,7 @@ from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.numbered_elements import ELEMENT, MAX_RESULT_ELEMENTS, NOT_COMPUTED, Array
+from unnest.core.ops.element_arrays import ELEMENT, MAX_RESULT_ELEMENTS, NOT_COMPUTED, Array
 from unnest.core.ops.operation_kinds import MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of
 from unnest.core.wrappers import layer_batch_roles

@@ -18,7 +18,6 @@ from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
-from unnest.formats.hdf5.copy_tensors import TensorCopier
 from unnest.formats.hdf5.legacy_h5_reader import (
     KNOWN_ATTRIBUTES,
     MODEL,
@@ -26,6 +25,7 @@ from unnest.formats.hdf5.legacy_h5_reader import (
     TOP_LEVEL,
     H5Source,
 )
+from unnest.formats.hdf5.tensors_into_hdf5 import TensorCopier
 from unnest.formats.json_text import dump
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
-from unnest.core.keras_facts.metric_names import metric_by_name
+from unnest.core.keras_facts.metric_objects_to_names import metric_by_name
 from unnest.core.keras_facts.optimizer_classes import (
     LEGACY_MODULE,
     REGISTERED_PREFIX,

@@ -13,8 +13,8 @@ from unnest.formats.base import MARK, MARKED, OnBytes, Source
 from unnest.formats.hdf5 import attributes as h5_attributes
 from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
-from unnest.formats.hdf5.copy_tensors import TensorCopier, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.tensors_into_hdf5 import TensorCopier, new_hdf5
 from unnest.formats.keras3.layer_paths import OPTIMIZER_GROUP, join_path
 from unnest.formats.keras3.path_keyed_source import PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar, NamedTuple
 
-from unnest.core.architecture import is_model, named_inputs, read
+from unnest.core.architecture import is_model, mapping_calls_as_lists, read
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.make_plan import template_in, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor, release_of
@@ -74,14 +74,17 @@ class WeightsSource(PathKeyedSource):
         version = _version_in(architecture)
         if (
             version is None
-            and (called := named_inputs.model_called_differently(architecture)) is not None
+            and (called := mapping_calls_as_lists.model_called_differently(architecture))
+            is not None
         ):
             return Plan(
                 "clean",
                 self.stored,
                 refusal=Refusal("architecture-mismatch", _unknown_release(called)),
             )
-        architecture = named_inputs.with_calls_of_release(architecture, release_of(version))
+        architecture = mapping_calls_as_lists.with_calls_of_release(
+            architecture, release_of(version)
+        )
         try:
             full_plan = self.plan_model(Stored("model", architecture), choices=choices)
         except Refused as e:

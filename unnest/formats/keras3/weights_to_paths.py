@@ -12,7 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts, is_quantized
+from unnest.core.keras_facts.weights_promised_by_config import (
+    initialized_weight_counts,
+    is_quantized,
+)
 from unnest.core.keras_facts.wrapped_layers import divide_spectral_normalization, held_layers
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts

@@ -10,7 +10,7 @@ from unnest.core.recognition_results import NearMiss, Scope
 from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
 from unnest.core.wrappers.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
-from unnest.formats.tensorflow.prune_graph import rewire
+from unnest.formats.tensorflow.cut_serving_graph import rewire
 from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
 
 Message: TypeAlias = Any

@@ -6,7 +6,7 @@
     assets/                files that the graph reads; layout C (TF 1.x exports): saved_model.json, the Keras config
 
 In layout A (TF 1.15-2.4) the Keras configs are in the objects of saved_model.pb; without any, only the graph shows it
-(layout E). SavedModel to SavedModel is cut among the operations (`prune_graph.py`); the Keras model inside can be
+(layout E). SavedModel to SavedModel is cut among the operations (`cut_serving_graph.py`); the Keras model inside can be
 written to other containers.
 """
 
@@ -32,10 +32,10 @@ from unnest.formats.base import MODEL_SUFFIXES, Source
 from unnest.formats.error_translation import reading
 from unnest.formats.json_text import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
+    cut_serving_graph,
     keras_metadata_json,
     meta_graph_wrappers,
     protos,
-    prune_graph,
     serving_graph,
 )
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
@@ -198,7 +198,7 @@ class SavedModelSource(Source):
                     f"{self.path}: the serving graph cannot be cut without doubt; "
                     "write the Keras model instead with --to h5",
                 )
-            return protos.dump(prune_graph.prune(model, meta))
+            return protos.dump(cut_serving_graph.prune(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Plan by the layers if they show a wrapper, else by the serving graph: it may be in a layer's code."""

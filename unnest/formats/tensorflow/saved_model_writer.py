@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from unnest.core.plan import Output
 from unnest.errors import Failed, Unreadable
-from unnest.files.file_copies import copy_file
+from unnest.files.copy_and_compare import copy_file
 from unnest.files.os_calls import write_all
 from unnest.files.reflinks import are_clones
 from unnest.files.write_errors import write_failed

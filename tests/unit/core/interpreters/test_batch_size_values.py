@@ -11,7 +11,7 @@ from unnest.core.interpreters.batch_size_values import BatchSizeValues, apply_to
 from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import NOT_COMPUTED
+from unnest.core.ops.element_arrays import NOT_COMPUTED
 
 SHAPE, ROWS, TABLE = Ref("shape", 0, 0), Ref("rows", 0, 0), Ref("table", 0, 0)
 KNOWN: dict[Ref, Any] = {

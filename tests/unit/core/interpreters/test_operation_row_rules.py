@@ -15,7 +15,7 @@ from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER,
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import NOT_COMPUTED
+from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import COMPUTING, Kind
 from unnest.core.wrappers.layer_tensor_graph import LayerTensors
 

@@ -16,7 +16,7 @@ from unnest.core.interpreters.row_dependence_arrays import (
     product,
 )
 from unnest.core.model import Unknown
-from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.element_arrays import Array
 
 ROWS = each_its_own((3, 2))
 TURNED = ROWS.transpose()

@@ -31,7 +31,7 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     NodeTree,
 )
-from unnest.core.keras3_nodes import OpNode
+from unnest.core.keras3_op_calls import OpNode
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject
 

@@ -11,7 +11,7 @@ from unnest.core.keras3.replacements import (
     tensors_in,
     with_inputs_filled_in,
 )
-from unnest.core.keras3_nodes import Input, OpNode, Part
+from unnest.core.keras3_op_calls import Input, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")

@@ -14,9 +14,9 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.expected_weight_counts import trained_count
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.core.ops.test_reshaping import SOURCE
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.arithmetic import logical, where
-from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.element_arrays import Array
 from unnest.core.ops.registry import OPERATIONS
 
 

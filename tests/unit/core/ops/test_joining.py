@@ -7,8 +7,8 @@ import pytest
 
 from tests.unit.core.ops.test_reshaping import SOURCE, X, done, rows
 from unnest.core.model import Unknown
+from unnest.core.ops.element_arrays import ZERO
 from unnest.core.ops.joining import concat, hstack, stack
-from unnest.core.ops.numbered_elements import ZERO
 
 
 def test_what_is_put_behind_without_an_axis_is_flat() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.core.one_home import check_home, names_listed, text_of, texts_of
-from unnest.core.keras3_nodes import MODULE_BY_CLASS
+from unnest.core.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_functions import known_functions
@@ -46,7 +46,7 @@ ACTIVATIONS = "names of Keras's activation functions"
 
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
-    "keras3_nodes.py": "the modules of Keras 3's classes, which every converted model needs",
+    "keras3_op_modules.py": "the modules of Keras 3's classes, which every converted model needs",
     "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
     "wrappers/tower_counting_heads.py": "heads that split the joined batch again",
     "wrappers/merge_code_checks.py": WORDS_OF_CODE,
@@ -75,7 +75,7 @@ EXCEPTIONS = {
     "weight_transfer/model_expressions.py": ACTIVATIONS,
     "weight_transfer/place_weights.py": ACTIVATIONS,
     "weight_transfer/convert_weights.py": ACTIVATIONS,
-    "weight_transfer/weights_for_tf_keras.py": "steps between the weights of two models",
+    "weight_transfer/tf_keras_by_way_of_keras3.py": "steps between the weights of two models",
 }
 
 

@@ -13,7 +13,7 @@ from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.arithmetic import add_n, average_n
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import ELEMENT, ZERO
+from unnest.core.ops.element_arrays import ELEMENT, ZERO
 from unnest.core.ops.padding_and_scatter import pad
 
 

@@ -11,7 +11,7 @@ import pytest
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.numbered_elements import ELEMENT, TooLarge
+from unnest.core.ops.element_arrays import ELEMENT, TooLarge
 from unnest.core.ops.registry import is_known
 from unnest.core.ops.slicing import MAX_SPLIT_PARTS
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.expected_weight_counts import weight_stems
+from unnest.core.keras_facts.weights_promised_by_config import weight_stems
 from unnest.core.weight_assignment.weight_creation_order import (
     Claim,
     Variable,

@@ -8,14 +8,8 @@ from dataclasses import replace
 from unnest.core.frontends.node_def import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.keras3_nodes import (
-    MODULE_BY_CLASS,
-    UNKNOWN_DTYPE,
-    Input,
-    Operand,
-    OpNode,
-    Part,
-)
+from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
+from unnest.core.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops import constant_array_arithmetic
 from unnest.core.ops.keras3_expression_values import (

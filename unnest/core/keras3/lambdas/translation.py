@@ -17,7 +17,7 @@ from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
-from unnest.core.keras3_nodes import Input, Operand, OpNode
+from unnest.core.keras3_op_calls import Input, Operand, OpNode
 from unnest.core.layers.layer_config import function_parts
 from unnest.core.model import Json, JsonObject, Unknown, release_of
 from unnest.core.ops.keras3_expression_values import (

@@ -17,7 +17,7 @@ from unnest.core.keras_facts.custom_functions import (
     WELL_KNOWN_ACTIVATIONS,
     is_custom_activation,
 )
-from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
+from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 

@@ -19,7 +19,7 @@ from unnest.core.keras3.layers.activations import (
 )
 from unnest.core.keras3.mask_preservation import without_output_mask
 from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
-from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
+from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
 

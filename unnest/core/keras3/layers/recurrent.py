@@ -18,7 +18,7 @@ from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.masked_steps import gave_initial_state
 from unnest.core.keras3.replacements import Config, Piece
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
-from unnest.core.keras_facts.expected_weight_counts import initialized_weight_counts
+from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
 
 #: (Seen with LSTM, GRU and SimpleRNN of Keras 2.0.9 and 2.2.4: 0.2 to 0.7 off from the second batch on.)

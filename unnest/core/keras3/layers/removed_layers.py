@@ -21,7 +21,7 @@ from unnest.core.keras3.replacements import (
     chain,
     numpy_operation,
 )
-from unnest.core.keras3_nodes import OpNode
+from unnest.core.keras3_op_calls import OpNode
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record

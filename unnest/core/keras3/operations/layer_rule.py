@@ -10,7 +10,7 @@ from unnest.core.keras3.graph_builder import SHAPE_OR_NUMBER
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.function_calls import function_called
 from unnest.core.keras3.operations.graph_nodes import NO_NODE, node_called
-from unnest.core.keras3.operations.random_numbers import (
+from unnest.core.keras3.operations.random_ops_as_lambdas import (
     random_lambda_of_function,
     random_lambda_of_node,
 )
@@ -22,7 +22,7 @@ from unnest.core.keras3.replacements import (
     Piece,
     with_inputs_filled_in,
 )
-from unnest.core.keras3_nodes import Input, Operand, OpNode
+from unnest.core.keras3_op_calls import Input, Operand, OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     CORE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import calls
-from unnest.core.keras3_nodes import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
     Items,

@@ -19,7 +19,7 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     Piece,
 )
-from unnest.core.keras3_nodes import Input, OpNode
+from unnest.core.keras3_op_calls import Input, OpNode
 from unnest.core.keras_facts.shape_inference import Spec
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.

@@ -9,7 +9,7 @@ from typing import Any
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.operations.layer_rule import rule
 from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
-from unnest.core.keras3_nodes import OpNode
+from unnest.core.keras3_op_calls import OpNode
 from unnest.core.keras_facts.shape_inference import Spec
 
 NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"

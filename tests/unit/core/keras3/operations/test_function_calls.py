@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.keras3.operations.calling import NN, NUMPY, PLACES, X, Y, outputs
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.replacements import NodeTree
-from unnest.core.keras3_nodes import OpNode
+from unnest.core.keras3_op_calls import OpNode
 
 
 @pytest.mark.parametrize(

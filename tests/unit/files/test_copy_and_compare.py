@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unnest.files.file_copies import READ_BLOCK, files_equal
+from unnest.files.copy_and_compare import READ_BLOCK, files_equal
 
 LONG = bytes(range(256)) * (2 * READ_BLOCK // 256) + b"end"
 

@@ -12,7 +12,7 @@ from unnest.core.keras3.derived_weights import added, constant, scaled, transpos
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_transfer.place_weights import place_lists, place_model
 from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
-from unnest.core.weight_transfer.weights_for_tf_keras import (
+from unnest.core.weight_transfer.tf_keras_by_way_of_keras3 import (
     as_tf_keras_weights,
     bind_pattern,
     keras_3_form_of_graph,

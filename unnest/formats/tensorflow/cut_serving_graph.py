@@ -15,7 +15,7 @@ from unnest.core.wrappers import serving_graph_wrappers
 from unnest.core.wrappers.serving_op_graph import OpGraph
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef, protos
-from unnest.formats.tensorflow.prune_objects import prune_objects
+from unnest.formats.tensorflow.keep_serving_objects import keep_serving_objects
 from unnest.formats.tensorflow.serving_graph import served
 
 Message: TypeAlias = Any
@@ -166,7 +166,7 @@ def prune(model: Message, meta: Message) -> Message:
     """Return a SavedModel of this MetaGraph alone, with only what serving and loading need; `meta` is changed."""
     meta.signatures.pop(TRAIN, None)
     if meta.HasField("objects"):
-        prune_objects(meta)
+        keep_serving_objects(meta)
     roots = _roots(meta)
     nodes = {n.name: n for n in meta.graph.node}
     alive = _nodes_behind(nodes, roots)

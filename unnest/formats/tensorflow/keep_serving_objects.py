@@ -22,7 +22,7 @@ OPTIMIZER_KIND = "optimizer"
 RESOURCE_METHODS = frozenset({"_create_resource", "_initialize", "_destroy_resource"})
 
 
-def prune_objects(meta: Message) -> None:
+def keep_serving_objects(meta: Message) -> None:
     """Drop functions that serving does not use and what only they needed; number the rest anew."""
     objects = meta.objects
     serving = _serving_functions(meta)

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.wrappers.one_layer import called, code_lambda, lane
 from unnest.core.wrappers.slice_claims import ClaimStatus, claim
 from unnest.core.wrappers.slice_code_checks import checked
-from unnest.core.wrappers.slice_text_argument_checks import differing_text, objection_to_names
+from unnest.core.wrappers.slice_non_number_arguments import differing_text, objection_to_names
 from unnest.core.wrappers.stored_slice_numbers import Slice
 
 tf: Any = None  # what the code of these functions names; they are read, not called

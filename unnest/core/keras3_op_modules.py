@@ -1,53 +1,11 @@
-"""Nodes of Keras 3: calls of its operations, without a name and a place in a graph; the modules of their classes."""
+"""The module of each class of Keras 3's operations: in goes `Add`, out comes `keras.src.ops.numpy`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
-
-from unnest.core.model import Json, JsonObject
-
-UNKNOWN_DTYPE = "an unknown dtype (of the output of custom code)"
-"""Of what custom code gives."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """The `index`-th tensor that the translated layer is called on, counted from 0 over its flattened inputs."""
-
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
-
-    of: OpNode
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class OpNode:
-    """A call of a Keras 3 operation class.
-
-    `module` and `class_name` are as Keras 3 stores them (`keras.src.ops.numpy`, `Add`), `config` what the class's
-    constructor takes (without `name`), `args` and `kwargs` what it is called on. Layers that stand in for an
-    operation (`keras.layers`, `Rescaling`) are written the same way.
-    """
-
-    module: str
-    class_name: str
-    config: JsonObject = field(default_factory=dict)
-    args: tuple[Operand, ...] = ()
-    kwargs: Mapping[str, Operand] = field(default_factory=dict)
-
-
-Operand: TypeAlias = "Input | Part | OpNode | Sequence[Operand] | Json"
-"""A tensor, a constant in Keras 3's JSON (`__slice__`, `__ellipsis__`, `__numpy__` included), or a list of operands."""
-
+from collections.abc import Mapping
 
 ROOT = "keras.src.ops"
+
 
 _CLASSES = {
     "core": (
@@ -92,6 +50,7 @@ _CLASSES = {
         "Trapezoid Tril Triu TrueDivide Trunc Unique UnravelIndex Vander Var Vdot View Vsplit Vstack Where ZerosLike"
     ),
 }
+
 
 MODULE_BY_CLASS: Mapping[str, str] = {
     name: f"{ROOT}.{module}" for module, names in _CLASSES.items() for name in names.split()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts.metric_names import metric_by_name
+from unnest.core.keras_facts.metric_objects_to_names import metric_by_name
 
 
 def wrapped(name: str, function: str) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""Entries that are not TensorFlow functions: control flow, and the effect of layers and code on rows."""
+"""Entries of the registry for control flow, for the effect of layers and code on rows, and for claimed rows.
+
+None is a function that computes a tensor: conditions and loops, what a layer or stored code does to the rows of a
+batch (`over_steps`, `mixes`), and the rows that a slice claims to take whose code nothing can follow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unnest.core.ops.numbered_elements import Array
+from unnest.core.ops.element_arrays import Array
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all, operation
 

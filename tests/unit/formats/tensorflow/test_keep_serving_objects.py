@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.tensorflow import meta_graph_wrappers, protos, prune_graph
-from unnest.formats.tensorflow.prune_objects import OPTIMIZER_KIND
+from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protos
+from unnest.formats.tensorflow.keep_serving_objects import OPTIMIZER_KIND
 
 SAVED = FIXTURES / "saved_model"
 
@@ -23,7 +23,7 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
     assert meta_graph_wrappers.cut_out_wrappers(meta, str(path)).wrappers
     (reduced,) = protos.parse(
-        "SavedModel", protos.dump(prune_graph.prune(model, meta)), "reduced"
+        "SavedModel", protos.dump(cut_serving_graph.prune(model, meta)), "reduced"
     ).meta_graphs
     nodes = reduced.objects.nodes
     assert OPTIMIZER_KIND not in {n.user.identifier for n in nodes}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.architecture import named_inputs
+from unnest.core.architecture import mapping_calls_as_lists
 
 
 def model(ends: Any, calls: list[Any] | None = None) -> dict[str, Any]:
@@ -42,19 +42,19 @@ NESTED = [[["m", 0, 0], ["z", 0, 0]], ["a", 0, 0]]
     ids=["by name", "one more", "strange names", "by its keys", "one input"],
 )
 def test_keras_2(ends: Any, given: Any, listed: Any, unused: Any) -> None:
-    assert named_inputs.with_input_list(given, model(ends)) == (listed, unused)
+    assert mapping_calls_as_lists.with_input_list(given, model(ends)) == (listed, unused)
 
 
 @pytest.mark.parametrize(
     "node", [[["x", 0, 0, {}]], ["x", 0, 0, {}], {"args": [tensor("x")], "kwargs": {}}]
 )
 def test_what_is_no_mapping_stays(node: Any) -> None:
-    assert named_inputs.with_input_list(node, model(LISTED)).node is node
+    assert mapping_calls_as_lists.with_input_list(node, model(LISTED)).node is node
 
 
 def test_nested_inputs_stay() -> None:
     given: Any = {"p": [1, 2], "q": 3}
-    assert named_inputs.with_input_list(given, model(NESTED)).node is given
+    assert mapping_calls_as_lists.with_input_list(given, model(NESTED)).node is given
 
 
 def test_keras_3_by_keyword() -> None:
@@ -63,7 +63,7 @@ def test_keras_3_by_keyword() -> None:
         "kwargs": {"inputs": {"z": 1, "a": 2, "m": 3}, "mask": {"z": None, "a": None, "m": None}},
     }
     expected = {"args": [[3, 1, 2]], "kwargs": {"mask": [None, None, None]}}
-    assert named_inputs.with_input_list(given, model(LISTED)).node == expected
+    assert mapping_calls_as_lists.with_input_list(given, model(LISTED)).node == expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_calls_that_a_release_read_otherwise(
     """Keras 3.4 to 3.6 went by the order of the keys: what is written for today's gives each input the same tensor."""
     inner = model(ends, [{"args": [{"z": 1, "a": 2, "m": 3}], "kwargs": {}}])
     outer: Any = {"class_name": "Functional", "config": {"layers": [inner]}}
-    today: Any = named_inputs.with_calls_of_release(outer, release)
+    today: Any = mapping_calls_as_lists.with_calls_of_release(outer, release)
     (node,) = today["config"]["layers"][0]["inbound_nodes"]
     assert (node["args"][0] == call) if call else (today is outer)
 
@@ -99,7 +99,7 @@ def test_calls_that_a_release_read_otherwise(
 def test_tensorflow_2_0_goes_by_the_order_of_the_keys(release: tuple[int, ...], call: Any) -> None:
     """`nest.flatten` of the mapping; since TensorFlow 2.2 the names of the inputs decide."""
     inner = model(LISTED, [{"z": ["t", 0, 0, {}], "a": ["r", 0, 0, {}], "m": ["s", 0, 0, {}]}])
-    today: Any = named_inputs.with_calls_of_release(
+    today: Any = mapping_calls_as_lists.with_calls_of_release(
         {"class_name": "Model", "config": {"layers": [inner]}}, release
     )
     assert today["config"]["layers"][0]["inbound_nodes"] == [call]
@@ -108,11 +108,11 @@ def test_tensorflow_2_0_goes_by_the_order_of_the_keys(release: tuple[int, ...], 
 def test_more_keys_than_inputs() -> None:
     """Keras 3.0 to 3.3 left out what has another name; since then the first in the order of the keys are taken."""
     inner = model(KEYED, [{"args": [{"q": 1, "p": 2, "o": 3}], "kwargs": {}}])
-    assert named_inputs.with_input_list(inner["inbound_nodes"][0], inner) == (
+    assert mapping_calls_as_lists.with_input_list(inner["inbound_nodes"][0], inner) == (
         {"args": [[3, 2]], "kwargs": {}},
         (1,),
     )
-    today: Any = named_inputs.with_calls_of_release(
+    today: Any = mapping_calls_as_lists.with_calls_of_release(
         {"class_name": "Functional", "config": {"layers": [inner]}}, (3, 3, 3)
     )
     assert today["config"]["layers"][0]["inbound_nodes"][0]["args"] == [{"p": 2, "q": 1}]
@@ -138,7 +138,7 @@ def test_calls_that_depend_on_the_release(ends: Any, given: Any, name: str | Non
         "class_name": "Functional",
         "config": {"layers": [model(ends, [{"args": [given], "kwargs": {}}])]},
     }
-    assert named_inputs.model_called_differently(outer) == name
+    assert mapping_calls_as_lists.model_called_differently(outer) == name
 
 
 def test_calls_of_keras_2_have_a_version() -> None:
@@ -146,4 +146,4 @@ def test_calls_of_keras_2_have_a_version() -> None:
         "class_name": "Model",
         "config": {"layers": [model(LISTED, [{"z": ["t", 0, 0, {}]}])]},
     }
-    assert named_inputs.model_called_differently(outer) is None
+    assert mapping_calls_as_lists.model_called_differently(outer) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.ops.pseudo_ops import ClaimedRows
+from unnest.core.ops.control_flow_and_claimed_rows import ClaimedRows
 
 
 @pytest.mark.parametrize(

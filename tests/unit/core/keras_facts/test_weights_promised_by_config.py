@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
-from unnest.core.keras_facts.expected_weight_counts import (
+from unnest.core.keras_facts.weights_promised_by_config import (
     WeightCounts,
     expected_weight_counts,
     fits_unit_sizes,

@@ -1,4 +1,4 @@
-"""The numbered elements of a wrapper's source, and the plain numbers beside them.
+"""Arrays of numbered elements of a wrapper's source: their dtype, their limits, and what may be done to them.
 
 Elements can be moved about, and nothing else: there is no arithmetic on them, and where one of them would decide what
 is moved where, `DataDependent` says so.
@@ -45,28 +45,6 @@ def arrays_in(value: Value) -> Iterator[Array]:
             yield from arrays_in(part)
 
 
-def whole_number(value: Value) -> int:
-    """Return one whole number out of a scalar, an array or a list of one. Raises DataDependent, Unknown."""
-    if any(a.dtype == ELEMENT for a in arrays_in(value)):
-        raise DataDependent
-    array = np.asarray(value)
-    if array.size != 1 or array.dtype.kind not in "iu":
-        raise Unknown("a whole number")
-    return int(array.reshape(-1)[0])
-
-
-def whole_numbers(value: Value) -> list[int]:
-    """Return the whole numbers of a list, or of an array of one axis. Raises DataDependent, Unknown."""
-    if isinstance(value, (list, tuple)):
-        return [whole_number(part) for part in value]
-    return [whole_number(part) for part in np.atleast_1d(value)]
-
-
-def axis_number(value: Value) -> int:
-    """Return the axis that an argument names, 0 if it is None."""
-    return 0 if value is None else whole_number(value)
-
-
 def check_size(elements: int) -> None:
     """Raise TooLarge for an array that no memory holds, as small files may ask for."""
     if elements > MAX_RESULT_ELEMENTS:
@@ -111,16 +89,3 @@ def _zero_rows(array: Array) -> Array:
 def no_rows(shape: Sequence[int]) -> Array:
     """Return zeros of `shape` as elements, over which rows may be put."""
     return np.full(shape, ZERO, np.int32).view(ELEMENT).reshape(shape)
-
-
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """Return x / y; of whole numbers towards zero."""
-    return (
-        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
-    )
-
-
-def whole_quotient(x: Array, y: Array) -> Array:
-    """Return x / y towards zero, of fractions too."""
-    quotient = np.trunc(x / y)
-    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient

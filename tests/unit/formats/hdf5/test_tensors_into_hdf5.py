@@ -14,8 +14,8 @@ from h5py import h5o, h5p
 
 from tests import makeh5
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.copy_tensors import copy_dataset, new_hdf5
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.tensors_into_hdf5 import copy_dataset, new_hdf5
 
 KERNEL = "model_weights/tmpl/d1/kernel:0"
 

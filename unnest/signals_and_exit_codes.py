@@ -1,4 +1,4 @@
-"""Signals that end a run: their handlers, and those that have arrived.
+"""Signals that end a run: their handlers, and those that have arrived; and the exit codes of the process.
 
 Loaded before anything else, so it imports only modules that Python has loaded already.
 """
@@ -21,6 +21,14 @@ ENDING = [
 ]
 #: The exit code of a run that Ctrl-C ended.
 INTERRUPTED = 128 + signal.SIGINT
+DONE, FOUND, TROUBLE = 0, 1, 2
+#: Exit code -> what it says, as the documentation has it.
+EXITS = {
+    DONE: "inspect: every file is clean. fix: every file is clean now",
+    FOUND: "inspect: at least one parallel model. fix --dry-run: something would change",
+    TROUBLE: "a file could not be read or fixed, or the command line is wrong",
+    INTERRUPTED: "interrupted (other signals: 128 and their number); nothing half-written is left",
+}
 
 #: The signals that came, the first one first. They end the run even if a library swallows the exception.
 received: list[int] = []

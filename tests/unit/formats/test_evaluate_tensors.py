@@ -10,7 +10,7 @@ import pytest
 from unnest.core.keras3 import derived_weights
 from unnest.core.model import Stored, Tensor
 from unnest.formats.base import TRANSFER_BLOCK, Source
-from unnest.formats.tensor_bytes import array, blocks_of
+from unnest.formats.evaluate_tensors import array, blocks_of
 
 RNG = np.random.default_rng(1)
 KERNEL = RNG.normal(size=(3, 8)).astype("<f4")
