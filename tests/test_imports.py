@@ -65,7 +65,7 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.make_plan import plan
-import unnest.core.wrappers.layer_graph_wrappers, unnest.core.rewrite.template_extraction
+import unnest.core.wrappers.layer_graph.layer_graph_wrappers, unnest.core.rewrite.template_extraction
 import unnest.core.weight_assignment.flat_list_division
 assert plan(Stored("weights")).verdict == "clean"
 """
@@ -91,7 +91,7 @@ OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *(
         "unnest.core.byte_code.machine",
-        "unnest.core.wrappers.serving_graph_wrappers",
+        "unnest.core.wrappers.serving_graph.serving_graph_wrappers",
         "unnest.core.ops.keras3_expression_values",
     ),
     *(

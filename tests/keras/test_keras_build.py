@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture import read
-from unnest.core.wrappers import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import layer_graph_wrappers
 from unnest.keras import make_parallel, multi_gpu_model, template_model
 from unnest.keras.batch_split import whole_ratios
 from unnest.keras.parallel_model import towers_of

@@ -121,7 +121,7 @@ def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> N
 def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> None:
     """The two views of a live model lead to the same wrapper."""
     from unnest.core.architecture import read
-    from unnest.core.wrappers import layer_graph_wrappers
+    from unnest.core.wrappers.layer_graph import layer_graph_wrappers
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)

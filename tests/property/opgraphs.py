@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
-from unnest.core.wrappers.serving_op_graph import Op, OpGraph
+from unnest.core.wrappers.serving_graph.serving_op_graph import Op, OpGraph
 
 #: A step of a template: what is computed, and of which earlier values.
 Step = tuple[str, tuple[int, ...]]

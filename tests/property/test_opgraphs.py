@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.opgraphs import Case, cases, plain, wrapped
-from unnest.core.wrappers.serving_graph_wrappers import find, follow
-from unnest.core.wrappers.serving_op_graph import OpGraph
+from unnest.core.wrappers.serving_graph.serving_graph_wrappers import find, follow
+from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 
 #: What makes a graph no wrapper.
 SPOILS = ("order", "twice", "variables", "operation", "constant", "missing", "axis", "inside")

@@ -30,7 +30,7 @@ from unnest.budget import (
 )
 from unnest.core.model import Json
 from unnest.core.plan import Choices
-from unnest.core.wrappers import traced_rows
+from unnest.core.wrappers.stored_code import traced_rows
 from unnest.in_memory_report_cache import ReportCache
 from unnest.inspection import inspect_local
 from unnest.options import FACTS

@@ -1,7 +1,7 @@
 """Finding the template inside a parallel model that is in memory, whoever built it.
 
-The recogniser is the one that reads files (`unnest.core.wrappers.layer_graph_wrappers`); it works on names, so what it
-finds is looked up among the live layers: the result is the very object that was wrapped.
+The recogniser is the one that reads files (`unnest.core.wrappers.layer_graph`); it works on names, so what it finds is
+looked up among the live layers: the result is the very object that was wrapped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from unnest.core.architecture import NotAGraph, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.wrappers import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import layer_graph_wrappers
 from unnest.keras import keras_api
 from unnest.keras.keras_api import KerasApi, Model, api_of
 

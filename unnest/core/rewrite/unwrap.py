@@ -16,9 +16,9 @@ from unnest.core.rewrite.template_summary import summarize_wrapped_template
 from unnest.core.rewrite.template_training_config import output_names
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
-from unnest.core.wrappers.layer_batch_roles import is_in_training
-from unnest.core.wrappers.layer_graph_wrappers import mixing_layer, recognise
-from unnest.core.wrappers.wrapper_types import LayerWrapper
+from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training
+from unnest.core.wrappers.layer_graph.layer_graph_wrappers import mixing_layer, recognise
+from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
 from unnest.findings import Code, Finding
 
 

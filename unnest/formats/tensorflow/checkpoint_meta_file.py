@@ -12,8 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
-from unnest.core.wrappers.serving_op_graph import Broken, GraphView, Op, OpGraph, Place
+from unnest.core.wrappers.serving_graph import (
+    serving_graph_wrappers,
+    serving_wrapper_scope_and_size,
+)
+from unnest.core.wrappers.serving_graph.serving_op_graph import (
+    Broken,
+    GraphView,
+    Op,
+    OpGraph,
+    Place,
+)
 from unnest.formats.tensorflow import graphdef, protos, serving_graph
 from unnest.formats.tensorflow.tensor_bundle import read_plain
 
@@ -65,7 +74,9 @@ class MetaFile:
     def creation_ranks(self) -> dict[str, int]:
         """The variables, each with its position in the order in which they were made."""
         listed = self._collected("variables") or [
-            n for n, op in self.graph.ops.items() if op.kind in serving_wrapper_facts.VARIABLE_OPS
+            n
+            for n, op in self.graph.ops.items()
+            if op.kind in serving_wrapper_scope_and_size.VARIABLE_OPS
         ]
         return {name: k for k, name in enumerate(dict.fromkeys(listed))}
 
@@ -123,7 +134,11 @@ class MetaFile:
             if op is None or op.kind not in READS or not op.inputs:
                 break
             op = self.graph.producer(op.inputs[0])
-        return op.name if op is not None and op.kind in serving_wrapper_facts.VARIABLE_OPS else None
+        return (
+            op.name
+            if op is not None and op.kind in serving_wrapper_scope_and_size.VARIABLE_OPS
+            else None
+        )
 
     @cached_property
     def wrapper(self) -> serving_graph_wrappers.ServingWrapper | None:
@@ -145,7 +160,10 @@ class MetaFile:
             ]
             joined = serving_graph_wrappers.concatenated_places(view, concatenations)
             variable_sets = [
-                [_flat_names(serving_wrapper_facts.variables(view, {place})) for place in places]
+                [
+                    _flat_names(serving_wrapper_scope_and_size.variables(view, {place}))
+                    for place in places
+                ]
                 for places in joined[:MAX_JOINS]
                 if len(places) > 1
             ]
@@ -161,7 +179,7 @@ class MetaFile:
         if self.wrapper is None:
             return None
         try:
-            return serving_wrapper_facts.parameters(
+            return serving_wrapper_scope_and_size.parameters(
                 self.graph, graphdef.library(self.message.graph), self.wrapper
             )
         except Broken as e:
@@ -177,8 +195,8 @@ class MetaFile:
         try:
             return frozenset(
                 _flat_names(
-                    serving_wrapper_facts.variables(
-                        view, *serving_wrapper_facts.tower_0(view, towers)
+                    serving_wrapper_scope_and_size.variables(
+                        view, *serving_wrapper_scope_and_size.tower_0(view, towers)
                     )
                 )
             )

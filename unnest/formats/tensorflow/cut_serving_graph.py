@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers import serving_graph_wrappers
-from unnest.core.wrappers.serving_op_graph import OpGraph
+from unnest.core.wrappers.serving_graph import serving_graph_wrappers
+from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef, protos
 from unnest.formats.tensorflow.keep_serving_objects import keep_serving_objects

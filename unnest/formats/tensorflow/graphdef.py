@@ -11,7 +11,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.wrappers.serving_op_graph import GraphFunction, Op, OpGraph, StoredShape
+from unnest.core.wrappers.serving_graph.serving_op_graph import (
+    GraphFunction,
+    Op,
+    OpGraph,
+    StoredShape,
+)
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protos
 from unnest.formats.tensorflow.tensor_bundle import DTYPE_BY_NUMBER

@@ -7,8 +7,11 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.recognition_results import NearMiss, Scope
-from unnest.core.wrappers import serving_graph_wrappers, serving_wrapper_facts
-from unnest.core.wrappers.serving_op_graph import CALLS, Broken, OpGraph
+from unnest.core.wrappers.serving_graph import (
+    serving_graph_wrappers,
+    serving_wrapper_scope_and_size,
+)
+from unnest.core.wrappers.serving_graph.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.cut_serving_graph import rewire
 from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
@@ -47,7 +50,10 @@ def cut_out_wrappers(meta: Message, path: str) -> ServedWrappers:
         while True:
             served_graphs, library = graphs(meta)
             objection = partial(
-                serving_wrapper_facts.objection, served_graphs[0], library, signature_outputs(meta)
+                serving_wrapper_scope_and_size.objection,
+                served_graphs[0],
+                library,
+                signature_outputs(meta),
             )
             towers, near_misses = serving_graph_wrappers.find(
                 served_graphs, library, objection=objection
@@ -75,10 +81,10 @@ def _served_wrapper(
     """Return a wrapper with its depth, scope and template, by the wrappers around it."""
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in outer_wrappers), default=0)
-    scope = serving_wrapper_facts.scope(main, library, signature_outputs(meta), towers)
+    scope = serving_wrapper_scope_and_size.scope(main, library, signature_outputs(meta), towers)
     parameters, built_for = (
-        serving_wrapper_facts.parameters(main, library, towers),
-        serving_wrapper_facts.built_for(main, library, towers),
+        serving_wrapper_scope_and_size.parameters(main, library, towers),
+        serving_wrapper_scope_and_size.built_for(main, library, towers),
     )
     return ServedWrapper(towers, scope, depth, parameters, built_for)
 

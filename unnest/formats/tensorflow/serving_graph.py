@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.serving_op_graph import (
+from unnest.core.wrappers.serving_graph.serving_op_graph import (
     CALLS,
     Broken,
     GraphFunction,

@@ -9,7 +9,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
 from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 
 def _values(writer: Writer, tensor: Tensor, rows: int = 6) -> Values:

@@ -17,7 +17,7 @@ from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import COMPUTING, Kind
-from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 ENTRY, HERE = Ref("x", 0, 0), Ref("here", 0, 0)
 

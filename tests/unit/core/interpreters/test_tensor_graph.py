@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.core.wrappers.inline import Writer
 from unnest.core.interpreters.tensor_graph import NO_CALL
 from unnest.core.model import Ref
-from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 
 def test_a_call_is_parsed_once() -> None:

@@ -11,7 +11,7 @@ from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.wrappers.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 ENTRY = Ref("x", 0, 0)
 

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.weights_promised_by_config import trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
-from unnest.core.wrappers.layer_batch_roles import keeps_rows
+from unnest.core.wrappers.layer_graph.layer_batch_roles import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
 CONFIG: dict[str, Any] = {

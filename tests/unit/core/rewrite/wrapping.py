@@ -8,8 +8,8 @@ from tests.judged import only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.wrappers import layer_graph_wrappers
-from unnest.core.wrappers.wrapper_types import LayerWrapper
+from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
 
 OPS: dict[str, Any] = {"trainable": True, "dtype": "float32"}
 

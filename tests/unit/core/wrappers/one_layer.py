@@ -9,7 +9,7 @@ from typing import Any
 
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.model import Json, Ref
-from unnest.core.wrappers.stored_slice_numbers import Slice
+from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 
 
 def called(

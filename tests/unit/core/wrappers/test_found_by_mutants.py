@@ -11,7 +11,7 @@ from tests.judged import check_verdict
 from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import Entry, arguments, model
 from unnest.core.architecture import read
-from unnest.core.wrappers import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import layer_graph_wrappers
 
 
 def reasons(parallel: Entry) -> list[str]:

@@ -12,8 +12,8 @@ import pytest
 from tests.judged import check_verdict
 from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
-from unnest.core.wrappers import layer_graph_wrappers
-from unnest.core.wrappers.wrapper_types import Recognised
+from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Recognised
 
 Told: TypeAlias = "dict[str, Any]"
 Rows: TypeAlias = Callable[[Told, int], Sequence[int]]

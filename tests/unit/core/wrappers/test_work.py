@@ -18,8 +18,8 @@ from tests.unit.core.wrappers.towers import model as parallel
 from unnest.budget import Budget, limited
 from unnest.core.make_plan import plan
 from unnest.core.model import Stored
-from unnest.core.wrappers import serving_graph_wrappers
-from unnest.core.wrappers.serving_op_graph import OpGraph
+from unnest.core.wrappers.serving_graph import serving_graph_wrappers
+from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 
 MORE_THAN_TWICE = 2.2
 """The most that twice the work may cost; 4 would be quadratic."""

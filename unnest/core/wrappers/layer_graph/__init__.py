@@ -1,0 +1,1 @@
+"""Wrappers in a graph of Keras layers: the graph as tensors, its slices, towers and joins, and the wrapper."""

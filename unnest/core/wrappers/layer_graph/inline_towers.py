@@ -1,0 +1,208 @@
+"""Towers of a layer graph that are the model's own layers, called once for each tower, or one lone call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Layer
+from unnest.core.interpreters.tensor_graph import Column
+from unnest.core.model import CallId, Ref
+from unnest.core.wrappers.claims.batch_split import BatchSplit
+from unnest.core.wrappers.claims.slice_claims import ClaimStatus
+from unnest.core.wrappers.claims.slice_code_checks import takes_all_rows
+from unnest.core.wrappers.claims.stored_slice_numbers import Slice
+from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins
+from unnest.core.wrappers.layer_graph.layer_joins import LayerJoin
+from unnest.core.wrappers.layer_graph.layer_slices import (
+    InputFacts,
+    check_shapes,
+    split_batch,
+)
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.opaque_slice_towers import (
+    LayerTowers,
+    all_of_an_input,
+    differing_source,
+)
+from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+    NotAWrapper,
+    check_own_layers,
+    listed,
+)
+from unnest.core.wrappers.search.match_towers import Copies, Unlike, walk_back
+from unnest.core.wrappers.search.tower_search import Candidate, TowerSet, with_rows_kept
+
+
+def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]:
+    """Yield the towers of the graph's own layers behind slices whose arguments name their parts."""
+    groups: dict[frozenset[CallId], list[tuple[LayerJoin, Copies]]] = {}
+    for join in layer_joins.joins_of_tensors(tensors.graph):
+        try:
+            copies = walk_back(
+                tensors, join.operands, lambda column: differing_source(tensors.graph, column)
+            )
+        except Unlike:
+            continue
+        if copies.cut_points:
+            parts = frozenset(ref.call for column in copies.cut_points for ref in column)
+            groups.setdefault(parts, []).append((join, copies))
+    for group in groups.values():
+        yield iter((OwnLayers(tensors, group),))
+
+
+def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Iterator[Candidate]]:
+    """Yield the only calls of models that read nothing but stored code with the arguments of part one of one."""
+    graph = tensors.graph
+    for name, layer in graph.layers.items():
+        reads = [ref for call in layer.calls for ref in call.reads]
+        is_called_once = len(layer.calls) == 1 and reads and layer.is_model
+        if (
+            is_called_once
+            and CallId(name, 0) not in taken
+            and all(all_of_an_input(graph, ref) for ref in reads)
+        ):
+            yield iter((LoneCall(tensors, CallId(name, 0)),))
+
+
+class OwnLayers(LayerTowers):
+    """Towers of the graph's own layers, and the layers that join them."""
+
+    def __init__(self, tensors: LayerTensors, joins: Sequence[tuple[LayerJoin, Copies]]) -> None:
+        operands = {join.merge.tensor: join.operands for join, _ in joins}
+        super().__init__(tensors, (join.merge for join, _ in joins), operands)
+        self.ends_in = self.joins[0].operands[0].layer
+        copies = [each for _, each in joins]
+        columns = {column: source for each in copies for column, source in each.cut_points.items()}
+        calls = [
+            set().union(*towers) for towers in zip(*(each.calls for each in copies), strict=True)
+        ]
+        self.copies = Copies(columns, calls, set().union(*(each.shared for each in copies)))
+
+    def towers(self) -> Copies:
+        """Return the towers of all joins."""
+        return self.copies
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the towers if their slices claim all rows, in order. Raises NotAWrapper."""
+        columns = [*copies.cut_points]
+        split = self._split(copies)
+        sources = {column: each.source for column, each in zip(columns, split.inputs, strict=True)}
+        self._check_claims(copies, sources, split)
+        check_own_layers(self.graph, copies.calls[0], self.ends_in)
+        split = self.with_rows_tried(split, [None] * len(columns))
+        is_shown = self._is_shown(sources, split)
+        return with_rows_kept(
+            self.tensors,
+            self.tower_set(copies, columns, split, is_known=is_shown and split.is_proven),
+        )
+
+    def _split(self, copies: Copies) -> BatchSplit:
+        """Return the slices that the towers read. Raises NotAWrapper where another layer reads a part of them."""
+        first, merge = next(iter(copies.cut_points))[0], self.merges[0].layer
+        if not all(copies.calls):
+            raise NotAWrapper(
+                f"{merge} joins the outputs of {first.layer} and similar layers, not of towers"
+            )
+        calls = set().union(*copies.calls)
+        columns = [*copies.cut_points]
+        split = split_batch(self.tensors, columns, [InputFacts()] * len(columns), calls)
+        if self.tensors.read_by_others(calls, calls | self.merge_calls) is not None:
+            raise NotAWrapper(
+                f"the towers that end in {self.ends_in} are read by other layers than {merge} too"
+            )
+        return split
+
+    def _check_claims(
+        self, copies: Copies, sources: Mapping[Column, Ref], split: BatchSplit
+    ) -> None:
+        """Raise NotAWrapper for rows of another shape, and for slices that are not told all rows."""
+        source_of = {column[0]: source for column, source in sources.items()}
+        for at in sorted(at for at in copies.calls[0] if self.graph.layers[at.layer].is_model):
+            reads = self.graph.call(at).reads
+            if all(ref in source_of for ref in reads):
+                check_shapes(
+                    self.graph, self.graph.layers[at.layer], [source_of[ref] for ref in reads]
+                )
+        if not split.claims or not split.statuses <= {ClaimStatus.ROWS, ClaimStatus.DEALT}:
+            first = split.sliced[0]
+            slices = first.steps[0][0].layer
+            raise NotAWrapper(
+                f"the file does not show that {slices} and similar layers cut {first.source.layer}"
+            )
+
+    def _is_shown(self, sources: Mapping[Column, Ref], split: BatchSplit) -> bool:
+        """Return True if no code of a merge is beyond following. Raises NotAWrapper unless it gives the rows back."""
+        rows = {column[0]: self.tensors.rows_alone(source) for column, source in sources.items()}
+        ends = {joined.root: joined.operands[0] for joined in self.joins}
+        shapes = {root: self.tensors.shape(end, {**rows}) for root, end in ends.items()}
+        for merge in self.merges:
+            layer_joins.check_code(
+                self.graph, merge, self.number, shapes[merge.tensor], dealt_out=split.dealt_out
+            )
+        is_shown = self.are_shown(shapes, split)
+        if not is_shown and not all(merge.on_batch_axis for merge in self.merges):
+            raise NotAWrapper(
+                f"it cannot be told whether {self.merges[0].layer} gives the rows of its towers back"
+            )
+        return is_shown
+
+
+class LoneCall(Candidate):
+    """The only call of a model behind slices that take all rows, so that Keras 1 merges nothing.
+
+    Many a function takes a 0 and a 1 (a mean and a deviation, two limits), so that the numbers alone are no evidence:
+    the slices' code must give all rows back.
+    """
+
+    joins = ()
+
+    def __init__(self, tensors: LayerTensors, call: CallId) -> None:
+        self.tensors, self.graph, self.call = tensors, tensors.graph, call
+        self.template: Layer = tensors.graph.layers[call.layer]
+        self.reads = tensors.graph.call(call).reads
+
+    @property
+    def root(self) -> Ref:
+        """The tensor that near misses name: the slice."""
+        return self.reads[0]
+
+    def towers(self) -> Copies:
+        """Return the one tower."""
+        return Copies({(ref,): ref for ref in self.reads}, [{self.call}])
+
+    def judge(self, copies: Copies) -> TowerSet:
+        """Return the tower if the code of its slices takes all rows. Raises NotAWrapper."""
+        columns = [*copies.cut_points]
+        split = split_batch(
+            self.tensors,
+            [(ref,) for ref in self.reads],
+            [InputFacts()] * len(self.reads),
+            {self.call},
+        )
+        check_shapes(self.graph, self.template, split.sources)
+        for ref in self.reads:
+            layer, call = self.graph.layers[ref.layer], self.graph.call(ref.call)
+            if not layer_batch_roles.shows_how(layer) or not takes_all_rows(
+                Slice(layer, call, ref.tensor)
+            ):
+                raise NotAWrapper(
+                    f"nothing is merged, and the code of {layer.name} does not show that it takes all rows"
+                )
+        if len(self.reads) != read(self.template.stored).arity:
+            raise NotAWrapper(
+                f"{self.template.name} is called with another number of tensors than it has"
+            )
+        slices = listed([ref.layer for ref in self.reads])
+        return TowerSet(
+            Copies(dict(zip(columns, split.sources, strict=False)), copies.calls),
+            (),
+            split.calls,
+            (
+                *split.sentences,
+                f"the code of {slices} takes all rows, so that there is nothing to merge",
+            ),
+            cuts=split.nearest,
+            sources=split.sources,
+            called_on=split.sources,
+        )

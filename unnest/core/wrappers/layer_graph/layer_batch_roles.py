@@ -1,0 +1,395 @@
+"""Static facts on one layer: whether it cuts, joins or passes on the batch.
+
+An answer may be "unknown" (None). A class name counts only for Keras's own classes (`is_keras_class`); that of a custom
+class is no evidence. Of stored code count the names of the functions that it calls and the numbers in it; nothing is
+run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from unnest.budget import memoize
+from unnest.core import json_tree
+from unnest.core.architecture import is_model, read
+from unnest.core.architecture.graph import Call, Graph, Layer
+from unnest.core.json_tree import Path, is_list
+from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.weights_promised_by_config import (
+    expected_weight_counts,
+    has_initializers,
+)
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.layer_config import function_parts, policy_name
+from unnest.core.model import CallId, Json, JsonObject
+
+if TYPE_CHECKING:  # most models hold no Lambda, whose code takes much to read
+    from unnest.core.wrappers.stored_code.lambda_code_facts import CodeFacts
+
+Number: TypeAlias = int | float
+JOINING = ("concat",)
+"""What the name of an operation that lines tensors up has in it, on every stack."""
+
+STACKING_ROWS = ("vstack", "rowstack")
+"""What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
+
+STITCHING = ("stitch",)
+"""What the name of an operation has in it that puts rows to their numbers: sizes, not towers, are what Python's own
+`sum` adds up beside it."""
+
+COMBINING = frozenset({
+    "mean", "add", "sum", "average", "max", "maximum", "min", "minimum", "multiply", "mul", "subtract", "dot", "matmul",
+    "prod", "n",
+})  # fmt: skip
+"""The words that the names of operations that merge towers otherwise are made of (`reduce_mean`, `add_n`)."""
+
+AVERAGING = frozenset({"mean", "average", "add", "sum", "n"})
+"""The words of the operations that a mean is made of; code divides without a name."""
+
+MOVING = (
+    "flip", "rot90", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
+)  # fmt: skip
+"""What the names of operations that move or blur pixels, not rows, have in them."""
+
+TURNING_AN_AXIS = ("reverse", "roll")
+"""The same of operations that turn an axis: also the batch's, in code that learns how many rows there are."""
+
+CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
+"""What the names of operations that cut rows have in them."""
+
+MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
+"""What the names have in them with which a function learns how many rows there are."""
+
+PASSING = ("identity",)
+"""Operations that hand a tensor on as it is: not stop_gradient, which trains something else, nor a cast."""
+
+OF_EVERY_LAYER = frozenset({
+    "name", "trainable", "dtype", "input_dtype", "batch_input_shape", "batch_shape", "build_config", "shared_object_id",
+})  # fmt: skip
+"""What a layer's config may hold whatever it does. (A Dense of Keras 1 has `activation`, and speaks of no weights.)"""
+
+MODULE_NAMES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
+"""Names of modules in a lambda, which lead to functions and are not functions."""
+
+
+def _says(name: str, words: Iterable[str]) -> bool:
+    return any(word in name.lower() for word in words)
+
+
+def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
+    """Return True if one of these words is a part, between underscores, of a name that code uses."""
+    wanted = frozenset(words)
+    return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
+
+
+def stored_code(layer: Layer) -> CodeFacts | None:
+    """Return the facts of a Lambda's code; None without readable code."""
+    return _code_facts(layer.settings.get("function"))
+
+
+def _code_facts(function: Json) -> CodeFacts | None:
+    """Return the facts of a stored function; None if it is stored by name, or is not readable."""
+    if function_parts(function)[0] is None:
+        return None
+    from unnest.core.wrappers.stored_code import lambda_code_facts
+
+    return lambda_code_facts.code(function)
+
+
+def is_in_training(call: Call) -> bool:
+    """Return True if a call says that the layer is to work as in training, whatever the model does."""
+    return any(part.get("training") in (True, 1) for part in json_tree.objects(call.stored))
+
+
+#: The mode of Keras 1's BatchNormalization that takes the means of the rows at hand, in training or not.
+OF_EVERY_BATCH = 2
+
+
+def normalizes_by_batch(layer: Layer, call: Call) -> bool | None:
+    """Return True if a call of a layer, or of one in it, takes the means of the rows that it is given.
+
+    None where that layer is frozen and called in training: since TensorFlow 2 it works as ever, before it did not.
+    """
+    if _is_batch_normalization(layer.stored) and layer.settings.get("mode") == OF_EVERY_BATCH:
+        return True
+    if not is_in_training(call):
+        return False
+    frozen = [
+        isinstance(config := part.get("config"), Mapping) and config.get("trainable") is False
+        for part in json_tree.objects(layer.stored)
+        if _is_batch_normalization(part)
+    ]
+    return None if frozen and all(frozen) else bool(frozen)
+
+
+def _is_batch_normalization(entry: JsonObject) -> bool:
+    class_name = entry.get("class_name")
+    is_normalization = (
+        isinstance(class_name, str) and current_class_name(class_name) == "BatchNormalization"
+    )
+    return is_normalization and is_keras_class("BatchNormalization", entry)
+
+
+def runs_others_code(layer: Layer) -> bool:
+    """Return True if one of Keras's layers runs custom code: a custom activation, or a layer that it holds.
+
+    A Lambda that it holds gets other rows than the layer does, so that its code shows nothing.
+    """
+    return memoize(_runs_others_code, layer.stored)
+
+
+def _runs_others_code(stored: JsonObject) -> bool:
+    """Return True if a layer, or one in it, runs custom code."""
+    parts = json_tree.objects(
+        stored, keys=lambda key: key != "dtype" and not key.endswith(ROLE_SUFFIXES)
+    )
+    for part in parts:
+        config = part.get("config")
+        if "class_name" not in part or not isinstance(config, Mapping) or "name" not in config:
+            continue
+        class_name = str(part["class_name"])
+        if part is not stored and (
+            class_name == "Lambda" or not (is_keras_class(class_name, part) or is_model(part))
+        ):
+            return True
+        # Keras 3 writes the names of its own activations as texts, and custom functions as objects.
+        named = {
+            key: value
+            for key, value in config.items()
+            if "module" not in part or not isinstance(value, str)
+        }
+        if any(custom_activations(named, ())):
+            return True
+    return False
+
+
+def is_function(layer: Layer) -> bool:
+    """Return True if a layer runs a custom function (Keras's Lambda)."""
+    return (
+        "function" in layer.settings
+        or "arguments" in layer.settings
+        or layer.class_name == "Lambda"
+    )
+
+
+def shows_how(layer: Layer) -> bool:
+    """True if stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
+    code = stored_code(layer)
+    return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
+
+
+def keeps_rows(layer: Layer) -> str | None:
+    """Return why a layer cannot cut the batch: a Keras layer that is not a slice, or code without the means."""
+    code = stored_code(layer)
+    if code is None:
+        keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
+        return (
+            f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
+        )
+    if _uses(code.names, CUTTING):
+        return None
+    is_measuring = _uses(code.names, MEASURING)
+    if _uses(code.names, MOVING) or (_uses(code.names, TURNING_AN_AXIS) and not is_measuring):
+        return f"the code of {layer.name} moves values within the rows, and cuts no rows"
+    if code.captures or is_measuring:
+        return None
+    idle = (
+        not code.names
+        and not _has_numbers(layer)
+        and not any(isinstance(number, int) and number > 0 for number in code.numbers)
+    )
+    return f"the code of {layer.name} has no operation that cuts rows" if idle else None
+
+
+def _has_numbers(layer: Layer) -> bool:
+    return any(True for key in ("function", "arguments") for _ in numbers(layer.settings.get(key)))
+
+
+def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
+    """Yield every number in JSON with its path, in textual order; booleans are no numbers."""
+    for where, leaf in json_tree.leaves(value, place):
+        if isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
+            yield where, leaf
+
+
+def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
+    """Return True if a layer lines its inputs up along axis 0; None if it does not say."""
+    config = layer.settings
+    mode = config.get("mode")
+    if isinstance(mode, str):  # Keras 1's Merge can do other things too
+        return mode == "concat" and config.get("concat_axis") == 0
+    if "concat_axis" in config:
+        return _code_joins(mode, [])
+    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.ops.registry import argument
+
+    op_call = parse_op_call(layer, call)
+    if op_call is not None:
+        if not _says(op_call.name, (*JOINING, *STACKING_ROWS)):
+            return False
+        axis = 0 if _says(op_call.name, STACKING_ROWS) else argument(op_call, "axis")
+        return None if axis is None else axis == 0
+    if is_function(layer):
+        arguments = config.get("arguments")
+        axes = [arguments["axis"]] if isinstance(arguments, Mapping) and "axis" in arguments else []
+        return _code_joins(config.get("function"), axes)
+    return _axis_joins(layer)
+
+
+def _axis_joins(layer: Layer) -> bool | None:
+    """Return True or False if a layer's class and axis say whether it joins along the batch axis; else None."""
+    axis = _axis(layer.settings)
+    if layer.class_name == "Concatenate":
+        return (
+            axis == 0
+        )  # without an axis, or with one that is no whole number, it joins along the last
+    if axis is None:
+        return None
+    is_custom = not is_keras_class(layer.class_name, layer.stored)
+    return axis == 0 and (is_custom or layer.class_name in JOINING_LAYERS)
+
+
+def _axis(config: JsonObject) -> int | None:
+    axis = config.get("axis", config.get("concat_axis"))
+    if is_list(axis) and len(axis) == 1:
+        axis = axis[0]
+    return axis if isinstance(axis, int) and not isinstance(axis, bool) else None
+
+
+def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
+    """Return True or False if names and numbers in code say whether it joins along the batch axis; else None."""
+    code = _code_facts(function)
+    if code and not any(_says(name, JOINING) for name in code.names):
+        return None
+    if code and not axes and not code.captures:
+        axes = list(code.numbers)
+    return all(axis == 0 for axis in axes) if axes else None
+
+
+JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
+"""Keras's own layers that may line rows up."""
+
+
+def may_join(layer: Layer) -> bool:
+    """Return True if a layer may put rows together, at a glance: most graphs hold none that does."""
+    if layer.class_name == "Concatenate" and (
+        (axis := _axis(layer.settings)) is None or axis == -1 or axis > 1
+    ):
+        return False
+    joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
+    return "trainable" not in layer.settings or joins or not layer_record(layer.class_name).exported
+
+
+def is_weightless(layer: Layer) -> bool:
+    """Return True if a layer may be a slice or a merge: not a model, and no weights in its config."""
+    return not layer.is_model and not has_initializers(layer.config)
+
+
+def learns_row_by_row(layer: Layer) -> bool:
+    """True if a layer has weights, and not only those that normalize: statistics of parts of a batch are a purpose."""
+    if layer.is_model:
+        return not only_normalizes(layer.stored)
+    promises = expected_weight_counts(layer.class_name, layer.config)
+    return promises is not None and promises.trained > 0 and not promises.statistics
+
+
+def only_normalizes(model: JsonObject) -> bool:
+    """True if all weights of a model, models in it included, are those of batch normalizations, and it has some."""
+    return _weight_owners(model) == "normalizations"
+
+
+WeightOwners: TypeAlias = Literal["none", "normalizations", "others"]
+
+
+def _weight_owners(model: JsonObject) -> WeightOwners:
+    """Return the kind of layers with weights in a model; computed once, however many models it is in."""
+    return memoize(_find_weight_owners, model)
+
+
+def _find_weight_owners(model: JsonObject) -> WeightOwners:
+    """Return which of a model's layers own weights: none, normalizations only, or others."""
+    holders: set[WeightOwners] = set()
+    for layer in read(model).layers.values():
+        if layer.is_model:
+            holders.add(_weight_owners(layer.stored))
+            continue
+        is_own = is_keras_class(layer.class_name, layer.stored)
+        if is_own and "BatchNormalization" in layer.class_name:
+            holders.add("normalizations")
+        elif has_initializers(layer.config) or not is_own:
+            return "others"
+    return (
+        "others"
+        if "others" in holders
+        else "normalizations"
+        if "normalizations" in holders
+        else "none"
+    )
+
+
+def combines(layer: Layer) -> bool:
+    """Return True if a layer says that it adds its inputs up, averages or stacks them."""
+    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
+    if code is None:
+        return bool(layer_record(layer.class_name).combines) and is_keras_class(
+            layer.class_name, layer.stored
+        )
+    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(
+        _says(n, ("reshape",)) for n in code.names
+    )
+    names = code.names - code.plain if _uses(code.names, STITCHING) else code.names
+    return stacks or _uses(names, COMBINING)
+
+
+def averages(layer: Layer) -> bool:
+    """Return True if a layer that combines its inputs can be a mean of them, as far as it says."""
+    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
+    return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
+
+
+def passes_on(layer: Layer, call: Call) -> bool:
+    """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
+    if len(call.reads) != 1:
+        return False
+    from unnest.core.frontends.layer_op_calls import parse_op_call
+
+    op_call = parse_op_call(layer, call)
+    if op_call is not None:
+        return _says(op_call.name, PASSING)
+    if layer.settings.get("activation") == "linear":
+        return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(
+            layer.settings.get("dtype")
+        )
+    code = stored_code(layer)
+    if code is None or code.captures or code.numbers or layer.settings.get("arguments"):
+        return False
+    if not code.names:
+        return code.is_identity
+    return all(name.lower() in MODULE_NAMES or _says(name, PASSING) for name in code.names)
+
+
+def passes_on_to_one_reader(graph: Graph, at: CallId) -> bool:
+    """Return True if a layer hands its one input on as it is, to one reader."""
+    return passes_on(graph.layers[at.layer], graph.call(at)) and len(graph.readers.get(at, ())) == 1
+
+
+def _takes_less(dtype: Json) -> bool:
+    """Return True if a layer of this type, or policy, casts what it is given to one that may hold less."""
+    return policy_name(dtype) not in (None, "float32", "float64")
+
+
+def fixes_rows(layer: Layer, call: Call) -> bool:
+    """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
+    from unnest.core.frontends.layer_op_calls import parse_op_call, reshape_target
+    from unnest.core.ops.registry import argument
+
+    op_call = parse_op_call(layer, call)
+    if op_call is not None and op_call.name == "squeeze":
+        axis = argument(op_call, "axis")
+        return axis == 0 or (isinstance(axis, list) and any(str(each) == "0" for each in axis))
+    if op_call is None or not ("reshape" in op_call.name or "broadcast" in op_call.name):
+        return False
+    rows = next(iter(reshape_target(op_call)), None)
+    return isinstance(rows, int) and rows > 0

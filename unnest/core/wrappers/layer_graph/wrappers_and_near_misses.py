@@ -1,0 +1,166 @@
+"""Wrappers in a graph of layers, and reasons why a candidate is not one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.model import CallId, Ref
+from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope
+from unnest.core.wrappers.layer_graph import layer_batch_roles
+
+
+class Merge(NamedTuple):
+    """The calls that join output number `output` of every tower, the last of them first."""
+
+    output: int
+    calls: tuple[CallId, ...]
+    on_batch_axis: bool | None
+
+    @property
+    def layer(self) -> str:
+        """The merge layer's name."""
+        return self.calls[0].layer
+
+    @property
+    def tensor(self) -> Ref:
+        """The joined tensor."""
+        return Ref(self.calls[0].layer, self.calls[0].call_index, 0)
+
+
+class Inline(NamedTuple):
+    """A first tower that is made of the graph's own layers.
+
+    `sources_by_slice`: each slice that it reads -> the tensor that is sliced. `ends`: each merged tensor -> the tower's
+    own.
+    """
+
+    calls: frozenset[CallId]
+    sources_by_slice: Mapping[Ref, Ref]
+    ends: Mapping[Ref, Ref]
+
+
+class LayerWrapper(NamedTuple):
+    """One wrapper in a graph of layers.
+
+    `template`: the nested model that each tower calls; if the towers are the graph's own layers (`inline`), the layer
+    that they end in. `towers`: the calls of the template, in order. `sources`: the tensors that are sliced, one per
+    input of the template. `slices`: the calls that cut them, and compute bounds. `merges`: one for each joined output;
+    none where a single tower is not merged. `called_on`: the sources of all tensors that a tower is called on, in
+    order, among them inputs that the template does not store, as nothing in it reads them; empty for towers of own
+    layers.
+    """
+
+    template: str
+    towers: tuple[CallId, ...]
+    sources: tuple[Ref, ...]
+    slices: frozenset[CallId]
+    merges: tuple[Merge, ...]
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    inline: Inline | None = None
+    called_on: tuple[Ref, ...] = ()
+
+    def sources_by_slice(self, graph: Graph) -> Mapping[Ref, Ref]:
+        """Return the slices that the first tower reads, each with the tensor that is sliced."""
+        if self.inline is not None:
+            return self.inline.sources_by_slice
+        return dict(
+            zip(graph.call(self.towers[0]).reads, self.called_on or self.sources, strict=True)
+        )
+
+    @property
+    def first(self) -> frozenset[CallId]:
+        """The calls of the first tower."""
+        return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    def scope(self, graph: Graph) -> Scope:
+        """Return how the wrapper sits in its graph.
+
+        A wrapper that lists inputs or outputs in its own order, or leaves an output out, is whole too. One with an
+        added loss (`add_loss`), the layers of which lead to no output, is not.
+        """
+        results = self.results(graph)
+        sources = self.called_on or self.sources
+        nothing_else = set(sources) == set(graph.inputs) and set(graph.outputs) <= set(results)
+        followed = any(ref in results for _, call in graph.calls() for ref in call.reads)
+        is_listed_once = all(len(set(refs)) == len(refs) for refs in (self.sources, graph.outputs))
+        if nothing_else and is_listed_once and not followed:
+            return "whole"
+        if set(self.sources) <= set(graph.inputs) and followed:
+            return "head"
+        return "embedded"
+
+    def results(self, graph: Graph) -> Mapping[Ref, int]:
+        """Return the wrapper's results in the graph, and which output of the template each tensor is."""
+        if self.merges:
+            return {merge.tensor: merge.output for merge in self.merges}
+        outputs = read(graph.layers[self.template].stored).outputs
+        return {Ref(*self.towers[0], output): output for output in range(len(outputs))}
+
+    @property
+    def ends(self) -> Mapping[Ref, Ref]:
+        """Merged tensor -> the tensor of the first tower that takes its place."""
+        if self.inline is not None:
+            return self.inline.ends
+        return {
+            m.tensor: Ref(self.towers[0].layer, self.towers[0].call_index, m.output)
+            for m in self.merges
+        }
+
+
+class Recognised(NamedTuple):
+    """The wrappers of one graph, in the order of their templates, and near misses."""
+
+    wrappers: tuple[LayerWrapper, ...] = ()
+    near_misses: tuple[NearMiss, ...] = ()
+
+
+class NotAWrapper(Exception):
+    """A near miss: the condition that a candidate does not meet, in one sentence."""
+
+    def near_miss(self, layer_name: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return NearMiss(layer_name, str(self))
+
+
+class MixesRows(NotAWrapper):
+    """A candidate whose towers are known to weigh rows against each other."""
+
+    def near_miss(self, layer_name: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return MixedRows(layer_name, str(self))
+
+
+def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
+    """Raise NotAWrapper for a tower of own layers that reads nothing of the rows, or fixes their number.
+
+    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    """
+    layers = {at: graph.layers[at.layer] for at in tower}
+    if not any(map(layer_batch_roles.learns_row_by_row, layers.values())):
+        raise NotAWrapper(
+            f"the towers that end in {end} hold no weights, except those of normalizations"
+        )
+    fixed = [
+        at.layer
+        for at, layer in layers.items()
+        if layer_batch_roles.fixes_rows(layer, graph.call(at))
+    ]
+    if fixed:
+        raise NotAWrapper(
+            f"{min(fixed)} is built for the number of rows of one tower, and takes no other"
+        )
+
+
+MAX_NAMES_IN_EVIDENCE = 4
+"""Names that a line of evidence lists."""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, for a line of evidence."""
+    return ", ".join(names[:MAX_NAMES_IN_EVIDENCE]) + (
+        ", ..." if names[MAX_NAMES_IN_EVIDENCE:] else ""
+    )

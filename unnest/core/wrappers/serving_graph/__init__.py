@@ -1,0 +1,1 @@
+"""Wrappers in the serving graph of a SavedModel: its nodes as tensors and operations, and the wrapper among them."""
