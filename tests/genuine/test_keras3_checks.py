@@ -11,7 +11,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.keras3.output_checks import CHECKED
+from unnest.core.keras3.check_converted_model import CHECKED
 from unnest.report.result import Result
 
 FOLDER = FIXTURES / "keras3_checks"

@@ -14,7 +14,7 @@ from tests.operations.rows import rows_differ
 from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
@@ -224,7 +224,7 @@ def _compare_nodes(
             tuple(_value(value, tensors) for value in args),
             {key: _value(v, tensors) for key, v in kwargs.items()},
         )
-        made = calls.call(LibraryName(path, path), given, dialect)
+        made = names_and_calls.call(LibraryName(path, path), given, dialect)
         ours = [
             _run(value, tensors) for value in (made.items if isinstance(made, Items) else [made])
         ]

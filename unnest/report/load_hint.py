@@ -69,7 +69,7 @@ def _masked_otherwise(model: Stored) -> str | None:
 def _find_masked_otherwise(model: Stored) -> str | None:
     if not makes_masks(model.architecture):
         return None
-    from unnest.core.keras3.mask_differences_in_tf_keras import (
+    from unnest.core.keras3.masks.mask_differences_in_tf_keras import (
         masked_otherwise,
     )  # for models with masks
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from unnest.core.keras3.conversion_context import refused
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     GraphTensor,
     LayerCall,
     NewLayer,

@@ -8,7 +8,7 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.conversion_context import Context, refused
-from unnest.core.keras3.replacements import LayerArguments, NewLayer, NodeTree
+from unnest.core.keras3.layer_replacements import LayerArguments, NewLayer, NodeTree
 from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_TWO

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
-from unnest.core.keras3 import compile_settings
+from unnest.core.keras3.check_converted_model import check_output
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
-from unnest.core.keras3.keras1_arguments import DATA_FORMAT_BY_ORDERING
+from unnest.core.keras3.keras1.keras1_arguments import DATA_FORMAT_BY_ORDERING
+from unnest.core.keras3.layer_replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.model_conversion import convert_graph
-from unnest.core.keras3.output_checks import check_output
-from unnest.core.keras3.replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
+from unnest.core.keras3.training import compile_settings
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups import group_names

@@ -13,7 +13,7 @@ from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3 import broadcast_sums
 from unnest.core.keras3.broadcast_sums import has_misplaced_sum
 from unnest.core.keras3.conversion_context import Context, refused
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     FLOAT,
     FUNCTIONAL,
     GraphTensor,

@@ -17,17 +17,10 @@ from unnest.core.keras3.call_arguments import (
     parse_call,
 )
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
+from unnest.core.keras3.convert_sequential import convert_sequential, functional_equivalent
 from unnest.core.keras3.graph_builder import Builder, keras_3_names
-from unnest.core.keras3.keras1_merged_models import merged_branches
-from unnest.core.keras3.mask_preservation import OldMasks, without_mask
-from unnest.core.keras3.masked_steps import (
-    is_split_in_two,
-    join_directions,
-    may_be_split_in_two,
-    split_directions,
-    with_initial_state_at_masked_start,
-)
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.keras1.keras1_merged_models import merged_branches
+from unnest.core.keras3.layer_replacements import (
     Choice,
     GraphTensor,
     LayerArguments,
@@ -38,7 +31,14 @@ from unnest.core.keras3.replacements import (
     Shares,
     Weights,
 )
-from unnest.core.keras3.sequential import convert_sequential, functional_equivalent
+from unnest.core.keras3.masks.mask_preservation import OldMasks, without_mask
+from unnest.core.keras3.masks.masked_steps import (
+    is_split_in_two,
+    join_directions,
+    may_be_split_in_two,
+    split_directions,
+    with_initial_state_at_masked_start,
+)
 from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref

@@ -1,6 +1,7 @@
 """One call of a function that is known: its arguments by name, and the nodes of Keras 3 to compute it with.
 
-How nodes are made is left to a subclass, which knows the shapes of their results (`core/keras3/lambdas/calls.py`).
+How nodes are made is left to a subclass, which knows the shapes of their results
+(`core/keras3/lambdas/names_and_calls.py`).
 """
 
 from __future__ import annotations

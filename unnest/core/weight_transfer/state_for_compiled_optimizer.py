@@ -8,8 +8,8 @@ from typing import NamedTuple
 from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.optimizer_slots import convert_state, is_fresh
-from unnest.core.keras3.optimizers import (
+from unnest.core.keras3.training.optimizer_slots import convert_state, is_fresh
+from unnest.core.keras3.training.optimizers import (
     NOT_CONVERTED,
     SLOTS_BY_CLASS,
     KnownOptimizer,

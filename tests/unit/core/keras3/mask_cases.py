@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
+from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
 from unnest.core.keras3_op_calls import OpNode
 
 X, Y, Z, MADE = (GraphTensor(name, 0, 0) for name in ("x", "y", "z", "made"))

@@ -10,8 +10,8 @@ import pytest
 from unnest.core.keras3.constructor_arguments import converted_arguments
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.convert import convert
+from unnest.core.keras3.layer_replacements import Expansion, NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
-from unnest.core.keras3.replacements import Expansion, NewLayer
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject, Stored, Tensor

@@ -11,7 +11,7 @@ from tests.unit.core.build import layer, sequential
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.graph_builder import Builder, dtype_of, keras_3_names
-from unnest.core.keras3.replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
+from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import JsonObject, Tensor

@@ -11,8 +11,8 @@ import pytest
 from tests.unit.core.build import functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import Context
+from unnest.core.keras3.layer_replacements import NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
-from unnest.core.keras3.replacements import NewLayer
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import UNSHAPED, X, called, computed
-from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3.lambdas.operators import binary, subscript, unary
 from unnest.core.model import Unknown
 from unnest.core.ops import constant_array_arithmetic
@@ -50,8 +50,10 @@ def stored(*values: float) -> ConstantArray:
 
 def method(value: ConstantArray, name: str, *arguments: SymbolicValue) -> SymbolicValue:
     """`value.name(arguments)`."""
-    return calls.call(
-        calls.attribute(value, name), CallArguments(arguments, {}), Libraries("tensorflow", "2")
+    return names_and_calls.call(
+        names_and_calls.attribute(value, name),
+        CallArguments(arguments, {}),
+        Libraries("tensorflow", "2"),
     )
 
 

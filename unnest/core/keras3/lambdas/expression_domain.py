@@ -7,7 +7,7 @@ from typing import Literal
 
 from unnest.core.byte_code import value_domain
 from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
-from unnest.core.keras3.lambdas import calls, operators
+from unnest.core.keras3.lambdas import names_and_calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
@@ -92,15 +92,15 @@ class Expressions(ValueDomain[SymbolicValue]):
 
     def global_value(self, name: str) -> SymbolicValue:
         """Return a global name's value: a module by its customary name, or one of a few builtins."""
-        return calls.global_value(name, self._dialect)
+        return names_and_calls.global_value(name, self._dialect)
 
     def module(self, path: str) -> SymbolicValue:
         """Return a module by its short name."""
-        return calls.module(path)
+        return names_and_calls.module(path)
 
     def attribute(self, of: SymbolicValue, name: str) -> SymbolicValue:
         """Return an attribute of a module, a tensor or a shape."""
-        return calls.attribute(of, name)
+        return names_and_calls.attribute(of, name)
 
     def call(
         self,
@@ -109,7 +109,9 @@ class Expressions(ValueDomain[SymbolicValue]):
         keywords: Mapping[str, SymbolicValue],
     ) -> SymbolicValue:
         """Call a known function."""
-        return calls.call(function, CallArguments(tuple(positional), keywords), self._dialect)
+        return names_and_calls.call(
+            function, CallArguments(tuple(positional), keywords), self._dialect
+        )
 
 
 def _constant_text(text: str | None) -> SymbolicValue:

@@ -14,7 +14,7 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.json_tree import is_list
-from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.keras3_op_calls import Input, Operand, OpNode
@@ -294,7 +294,9 @@ def _translate_name(
         )
     try:
         keywords = {name: _json(value) for name, value in stored.items()}
-        value = calls.call(function, CallArguments((_inputs(called, "x"),), keywords), dialect)
+        value = names_and_calls.call(
+            function, CallArguments((_inputs(called, "x"),), keywords), dialect
+        )
         return _translation(value, dialect, called, None)
     except Unknown as reason:
         return Untranslatable(str(reason), (function.text,))

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from unnest.core.keras3 import config_values, derived_weights
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import Context, refused
-from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights, chain
+from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.custom_functions import (
     ACTIVATIONS,
     HARD_SIGMOID,

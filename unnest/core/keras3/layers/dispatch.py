@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3 import keras1_arguments
 from unnest.core.keras3.config_values import plain_json
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
+from unnest.core.keras3.keras1 import keras1_arguments, legacy_weight_layouts
+from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras3.layers import (
     kept_layers,
-    legacy_weight_layouts,
     normalization,
     preprocessing,
     recurrent,
@@ -23,7 +23,6 @@ from unnest.core.keras3.layers import (
 from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
 from unnest.core.keras3.model_conversion import convert_nested
-from unnest.core.keras3.replacements import Config, NewLayer, Piece, Weights
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
 
@@ -104,17 +103,19 @@ def _check_weightless(old: OldLayer) -> None:
 def _stored_function(old: OldLayer) -> Piece:
     _check_weightless(old)
     from unnest.core.keras3.lambdas import (
-        layer_rule,  # it, and all that reads stored code, for models that hold some
+        lambda_layer_rule,  # it, and all that reads stored code, for models that hold some
     )
 
-    return layer_rule.rule(old)
+    return lambda_layer_rule.rule(old)
 
 
 def _operation(old: OldLayer) -> Piece:
     _check_weightless(old)
-    from unnest.core.keras3.operations import layer_rule  # it reads calls as stored code is read
+    from unnest.core.keras3.operations import (
+        operation_layer_rule,  # it reads calls as stored code is read
+    )
 
-    return layer_rule.rule(old)
+    return operation_layer_rule.rule(old)
 
 
 #: Class -> its rule; a class of Keras 3 without one is a plain layer.

@@ -10,15 +10,15 @@ from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values, constructor_arguments
 from unnest.core.keras3.broadcast_sums import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.conversion_context import OldLayer, refused
-from unnest.core.keras3.layer_mask_behaviour import drops_mask
+from unnest.core.keras3.layer_replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activations import (
     convert_activation,
     is_layer_entry,
     with_converted_activation,
 )
-from unnest.core.keras3.mask_preservation import without_output_mask
-from unnest.core.keras3.replacements import FLOAT, Choice, NewLayer, Piece, chain
+from unnest.core.keras3.masks.layer_mask_behaviour import drops_mask
+from unnest.core.keras3.masks.mask_preservation import without_output_mask
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
@@ -190,9 +190,7 @@ def _merge_by_function(old: OldLayer) -> Piece:
 
     (Source: files of Keras 1.2.2.)
     """
-    from unnest.core.keras3.lambdas import (
-        layer_rule,  # all that reads stored code, for models that hold some
-    )
+    from unnest.core.keras3.lambdas import lambda_layer_rule
 
     named = {"function": old.config.get("mode"), "function_type": old.config["mode_type"]}
     kept = {
@@ -200,7 +198,9 @@ def _merge_by_function(old: OldLayer) -> Piece:
         for key in ("arguments", "output_shape", "output_shape_type")
         if key in old.config
     }
-    return layer_rule.rule(replace(old, kind="Lambda", config={"name": old.name, **named, **kept}))
+    return lambda_layer_rule.rule(
+        replace(old, kind="Lambda", config={"name": old.name, **named, **kept})
+    )
 
 
 def gaussian_noise(old: OldLayer) -> Piece:

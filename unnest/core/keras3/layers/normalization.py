@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unnest.core.keras3.conversion_context import Context, OldLayer, listed
+from unnest.core.keras3.layer_replacements import Choice, NewLayer, Piece
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
-from unnest.core.keras3.replacements import Choice, NewLayer, Piece
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import built_axes
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unnest.core.keras3.conversion_context import OldLayer
-from unnest.core.keras3.layers.kept_layers import plain_layer
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     Expansion,
     LayerArguments,
     NodeTree,
     Piece,
     numpy_operation,
 )
+from unnest.core.keras3.layers.kept_layers import plain_layer
 from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
 
 SALT_OF_NONE = 0xDECAFCAFFE

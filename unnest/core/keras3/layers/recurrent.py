@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
+from unnest.core.keras3.layer_replacements import Config, Piece
 from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activations import (
     HARD_SIGMOID_FACTOR,
@@ -15,8 +16,7 @@ from unnest.core.keras3.layers.activations import (
     scale_weights,
 )
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
-from unnest.core.keras3.masked_steps import gave_initial_state
-from unnest.core.keras3.replacements import Config, Piece
+from unnest.core.keras3.masks.masked_steps import gave_initial_state
 from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record

@@ -8,8 +8,7 @@ from math import prod
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
-from unnest.core.keras3.layers.activations import with_converted_activation
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     Choice,
     Expansion,
     LayerArguments,
@@ -21,6 +20,7 @@ from unnest.core.keras3.replacements import (
     chain,
     numpy_operation,
 )
+from unnest.core.keras3.layers.activations import with_converted_activation
 from unnest.core.keras3_op_calls import OpNode
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec

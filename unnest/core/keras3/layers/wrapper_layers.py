@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from unnest.core.architecture import entry_name, snake_case
 from unnest.core.keras3 import constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     FLOAT,
     Choice,
     Expansion,

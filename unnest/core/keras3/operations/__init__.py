@@ -1,6 +1,6 @@
 """TensorFlow operations that Keras put into graphs as layers, as operations of Keras 3.
 
-From TensorFlow 2.4 on they are called by function (`TFOpLambda`, `SlicingOpLambda`: `function_calls`), in 1.15 to 2.3
-they are a node of TensorFlow's graph (`TensorFlowOpLayer`: `graph_nodes`). What each function computes stands at its
-operation's entry (`core.ops`), for stored code, too.
+From TensorFlow 2.4 on they are called by function (`TFOpLambda`, `SlicingOpLambda`: `stored_function_calls`), in 1.15
+to 2.3 they are a node of TensorFlow's graph (`TensorFlowOpLayer`: `graph_nodes_as_function_calls`). What each function
+computes stands at its operation's entry (`core.ops`), for stored code, too.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.core.keras3.lambdas import calls
+from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_expression_values import (
     CallArguments,
@@ -21,9 +21,9 @@ UNSHAPED = SymbolicTensor(Input(0), "float32", "u")
 def path(text: str, dialect: Libraries) -> SymbolicValue:
     """The value of a dotted name."""
     root, *fields = text.split(".")
-    value = calls.global_value(root, dialect)
+    value = names_and_calls.global_value(root, dialect)
     for field in fields:
-        value = calls.attribute(value, field)
+        value = names_and_calls.attribute(value, field)
     return value
 
 
@@ -35,7 +35,7 @@ def called(
 ) -> SymbolicValue:
     """Return the value of a call, in a file of TensorFlow 2 unless a dialect is given."""
     dialect = dialect or Libraries("tensorflow", "2")
-    return calls.call(path(text, dialect), CallArguments(positional, keywords), dialect)
+    return names_and_calls.call(path(text, dialect), CallArguments(positional, keywords), dialect)
 
 
 def computed(value: SymbolicValue) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.layer_replacements import Expansion, NewLayer, Piece
 from unnest.core.keras3.layers.dispatch import convert_layer
-from unnest.core.keras3.replacements import Expansion, NewLayer, Piece
 from unnest.core.model import Tensor
 
 KERAS_2 = (2, 4, 0)

@@ -11,9 +11,9 @@ import unnest
 from tests.layer_cases import cases
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, refuses, weights
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
+from unnest.core.keras3.layer_replacements import NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.layers.kept_layers import embedding
-from unnest.core.keras3.replacements import NewLayer
 from unnest.core.model import JsonObject
 
 

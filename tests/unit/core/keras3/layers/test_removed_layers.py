@@ -10,8 +10,7 @@ import pytest
 from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.graph_builder import Builder
-from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.replacements import (
+from unnest.core.keras3.layer_replacements import (
     Choice,
     Expansion,
     GraphTensor,
@@ -19,6 +18,7 @@ from unnest.core.keras3.replacements import (
     NewLayer,
     Piece,
 )
+from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import Recipe, Tensor
 

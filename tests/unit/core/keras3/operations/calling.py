@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.operations.layer_rule import rule
-from unnest.core.keras3.replacements import Expansion, GraphTensor, LayerArguments, NodeTree
+from unnest.core.keras3.layer_replacements import Expansion, GraphTensor, LayerArguments, NodeTree
+from unnest.core.keras3.operations.operation_layer_rule import rule
 from unnest.core.keras3_op_calls import OpNode
 from unnest.core.keras_facts.shape_inference import Spec
 
