@@ -156,3 +156,61 @@ def test_a_merge_loads_in_its_own_keras() -> None:
     """It begins with a Merge, not an input, and Keras 1 builds it from the inputs of the models in the Merge."""
     report = unnest.inspect(FOLDER / "k122-merge/whole.h5")
     assert report.loads_in == ("Keras 1.2.2, which wrote it",)
+
+
+CLASSES = [
+    (f"{stack}-classes", f"{weights}.h5", beside)
+    for stack in ("k224", "tf23")
+    for weights in ("weights", "parallel", "cudnn", "cudnn-parallel")
+    for beside in ("", "-parallel")
+]
+
+
+@pytest.mark.parametrize(("case", "weights", "beside"), CLASSES)
+def test_cudnn_and_its_plain_kin_have_each_others_weights(
+    case: str, weights: str, beside: str, tmp_path: Path
+) -> None:
+    """In Keras 3's form and in an `.h5`, which Keras 2 converts; not in an archive of Keras 2, which it does not."""
+    folder = FOLDER / case
+    other = "plain" if weights.startswith("cudnn") else "cudnn"
+    given = folder / f"{other}{beside}.json"
+    result = unnest.fix(folder / weights, tmp_path / "out.keras", architecture=given, keras="3")
+    assert result.error is None
+    assert "cudnn-rnn" in {conversion.rule for conversion in result.conversions}
+    h5 = unnest.fix(folder / weights, tmp_path / "out.h5", architecture=given, to="h5")
+    assert h5.error is None
+    archive = tmp_path / "old.keras"
+    old = unnest.fix(folder / weights, archive, architecture=given, keras="original")
+    assert old.error is not None
+    assert not archive.exists()
+
+
+@pytest.mark.parametrize(("case", "weights", "beside"), CLASSES)
+@pytest.mark.parametrize(
+    ("architecture", "reason"),
+    [
+        ("dense", "table: the file has its weight 'embeddings', and Dense has none"),
+        ("reset_before", "second: its weights have the shapes (3, 6), (2, 6), ("),
+        ("two_ways", "second"),
+    ],
+)
+def test_weights_of_another_class(
+    case: str, weights: str, beside: str, architecture: str, reason: str, tmp_path: Path
+) -> None:
+    """A table of the shape of a kernel, and a bias that counts its gates otherwise."""
+    given = FOLDER / case / f"{architecture}{beside}.json"
+    for options in ({"keras": "3"}, {"to": "h5"}):
+        result = unnest.fix(FOLDER / case / weights, tmp_path / "o", architecture=given, **options)  # type: ignore[arg-type]  # one of several options
+        assert result.error is not None
+        assert reason in result.error.message
+
+
+@pytest.mark.parametrize("stack", ["k224", "tf23"])
+def test_cudnn_computes_sigmoid_and_tanh_alone(stack: str, tmp_path: Path) -> None:
+    """The JSON's LSTM has other gates than the layer that was saved; plain weights may be of such a one."""
+    folder = FOLDER / f"{stack}-classes"
+    given, out = folder / "hard_gates.json", tmp_path / "o.keras"
+    result = unnest.fix(folder / "cudnn.h5", out, architecture=given, keras="3")
+    assert result.error is not None
+    assert "are those of CuDNN, which computes sigmoid and tanh alone" in result.error.message
+    assert unnest.fix(folder / "weights.h5", out, architecture=given, keras="3").error is None

@@ -24,11 +24,18 @@ RENAMED = [
     for state in ("one", "all", "no_weights")
     for weights, beside in (("weights.h5", ""), ("parallel.h5", ""), ("parallel.h5", "-parallel"))
 ]
+CUDNN = [
+    (f"{stack}-classes", f"{weights}{of_parallel}.h5", f"{architecture}{beside}.json")
+    for stack in ("k224", "tf23")
+    for weights, of_parallel in (("weights", ""), ("cudnn", ""), ("cudnn", "-parallel"))
+    for architecture in ("plain", "cudnn")
+    for beside in ("", "-parallel")
+]
 
 
 @pytest.mark.parametrize(
     ("case", "weights", "architecture"),
-    [*CASES, *RENAMED, ("k122-merge", "weights.h5", "model.json")],
+    [*CASES, *RENAMED, *CUDNN, ("k122-merge", "weights.h5", "model.json")],
 )
 def test_predicts_the_same(
     case: str, weights: str, architecture: str, keras: Any, tmp_path: Path

@@ -97,7 +97,12 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
     if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
         for model in (target.model, model_to_write(plan), plan.complete):
             if model is not None:
-                check_weights(source, model, is_moved=target.container != source.container)
+                check_weights(
+                    source,
+                    model,
+                    is_moved=target.container != source.container,
+                    takes_cudnn=target.container == "h5",
+                )
     return target
 
 

@@ -10,6 +10,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.weights_promised_by_config import (
     expected_weight_counts,
     must_have_weights,
@@ -112,14 +113,16 @@ def check_listed_once(source: Source, model: Stored) -> None:
             raise Refused("cannot-convert", f"{source.path}: {what}; write --to keras")
 
 
-def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
-    """Check that each layer has all its weights: without them Keras refuses the file, or starts from random ones.
+def check_weights(
+    source: Source, model: Stored, *, is_moved: bool, takes_cudnn: bool = True
+) -> None:
+    """Check that each layer has all its weights, in its shapes: without them Keras refuses the file, or makes them up.
 
     `is_moved`: the model goes into another container, whose loader does not find weights that are stored at another
-    layer.
+    layer. `takes_cudnn`: whatever takes the output converts weights of a CuDNN layer under its plain kin.
 
     Raises:
-        Refused: a weight is missing.
+        Refused: a weight is missing, or cannot be that layer's.
 
     """
     if (
@@ -140,6 +143,26 @@ def check_weights(source: Source, model: Stored, *, is_moved: bool) -> None:
         if not tensors and _must_have_weights(layer.stored):
             _check_stored_elsewhere(source, layer, model.architecture, is_moved=is_moved)
         _check_complete(source, layer, tensors, may_have_none=True, is_moved=is_moved)
+        _check_shapes(source, layer, tensors, takes_cudnn=takes_cudnn)
+
+
+def _check_shapes(
+    source: Source, layer: Layer, tensors: Sequence[Tensor], *, takes_cudnn: bool
+) -> None:
+    """Raise Refused for weights of other shapes than the layer's; in a model, for those whose layer is known."""
+    if layer.is_model:
+        for name, inner in read(layer.stored).layers.items():
+            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
+            _check_shapes(source, inner, own, takes_cudnn=takes_cudnn)
+        return
+    why = shape_contradiction(layer, [t.shape for t in tensors], takes_cudnn=takes_cudnn)
+    if why is None:
+        return
+    if source.stored.contents == "weights":
+        advice = "pass the JSON of the model that was saved"
+        raise Refused("architecture-mismatch", f"{source.path}: {layer.name}: {why}; {advice}")
+    advice = "the file is damaged, or its weights are another model's"
+    raise Refused("weights-unplaced", f"{source.path}: {layer.name}: {why}; {advice}")
 
 
 def _check_stored_elsewhere(

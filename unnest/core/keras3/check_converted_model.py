@@ -191,7 +191,8 @@ def _check_weights(layer: _Layer) -> None:
         why = f"has {len(layer.weights)} weights in the file, and Keras 3 makes {promised}"
         raise refused(layer.name, layer.class_name, why)
     as_layer = Layer(layer.name, layer.class_name, settings(layer.entry), layer.entry, ())
-    if why_not := shape_contradiction(as_layer, [tensor.shape for tensor in layer.weights]):
+    shapes = [tensor.shape for tensor in layer.weights]
+    if why_not := shape_contradiction(as_layer, shapes, takes_cudnn=False):
         raise refused(layer.name, layer.class_name, why_not)
 
 

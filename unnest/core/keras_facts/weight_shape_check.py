@@ -1,4 +1,4 @@
-"""Shapes that a layer's config promises for its weights, as far as it does so without knowing the layer's input.
+"""Shapes and names that a layer's config promises for its weights, as far as it does without knowing the layer's input.
 
 Only Keras's own plain layers, by rules that hold from Keras 1 to 3: a Dense kernel ends in `units`, a convolution's in
 `filters` with the sizes of its window in front, an Embedding is (input_dim, output_dim), a recurrent kernel has `units`
@@ -8,31 +8,39 @@ layers are held against the wrapped config. (Source: the build methods of Keras 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.layers.catalog import layer_record
-from unnest.core.model import Json
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
+from unnest.core.layers.record import KerasLayer, Parts
+from unnest.core.layers.weight_rules import PartialShape
+from unnest.core.model import Json, JsonObject
 
 WeightShape = tuple[int, ...]
 
 
-def shape_contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | None:
+def shape_contradiction(
+    layer: Layer, shapes: Sequence[WeightShape], *, takes_cudnn: bool = True
+) -> str | None:
     """Return a contradiction of a layer's config and the shapes of its weights, in Keras's order; or None.
 
     Layers of other classes, and those with weights that these rules do not know (quantised ones), give None.
+    `takes_cudnn`: whether weights of a CuDNN class may stand under its plain kin, and the other way round, which
+    `--keras 3` converts, as Keras 2 does where it loads an `.h5`.
     """
-    kind, config = layer.class_name, layer.config
-    if kind in ("TimeDistributed", "Bidirectional") and (inner := _wrapped(layer)) is not None:
-        parts = (
-            [shapes]
-            if kind == "TimeDistributed"
-            else [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
-        )
-        return next((why for part in parts if (why := shape_contradiction(inner, part))), None)
-    if not shapes or not is_keras_class(kind, layer.stored) or not isinstance(config, Mapping):
+    kind, config = current_class_name(layer.class_name), layer.config
+    if (inner := _wrapped(layer)) is not None:
+        parts = _halves(shapes) if kind == "Bidirectional" else [shapes]
+        found = (shape_contradiction(inner, part, takes_cudnn=takes_cudnn) for part in parts)
+        return next((why for why in found if why), None)
+    if (
+        not shapes
+        or not is_keras_class(layer.class_name, layer.stored)
+        or not isinstance(config, Mapping)
+    ):
         return None
     if kind == "BatchNormalization":
         return _vectors_contradiction(config, shapes)
@@ -40,12 +48,80 @@ def shape_contradiction(layer: Layer, shapes: Sequence[WeightShape]) -> str | No
     is_known = record.weight_shapes is not None and len(shapes) <= max(2, len(record.weights or ()))
     if not is_known or config.get("quantization_config") is not None:
         return None
-    wanted = record.weight_shapes(config) if record.weight_shapes else None
-    if wanted is None or all(
-        fits_shape(shape, want) for shape, want in zip(shapes, wanted, strict=False)
-    ):
+    wanted = _promised_shapes(kind, config)
+    of_kin = _shapes_of_cudnn_kin(kind, config) if takes_cudnn else None
+    if wanted is None or _fit(shapes, wanted) or (of_kin is not None and _fit(shapes, of_kin)):
         return None
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
+
+
+def _promised_shapes(kind: str, config: JsonObject) -> list[PartialShape] | None:
+    rule = layer_record(kind).weight_shapes
+    return None if rule is None else rule(config)
+
+
+def _shapes_of_cudnn_kin(kind: str, config: JsonObject) -> list[PartialShape] | None:
+    """Return the shapes that the same weights have in the CuDNN class of a plain one, or in the plain of a CuDNN one.
+
+    A GRU without `reset_after` has no such kin.
+    """
+    kin = CUDNN_KIN.get(kind)
+    if kin is None or config.get("reset_after") is False:
+        return None
+    return _promised_shapes(kin, {"reset_after": True, **config})
+
+
+#: Class -> the other one that has the same weights in another form.
+CUDNN_KIN: Mapping[str, str] = {
+    name: kin
+    for record in LAYER_RECORDS.values()
+    if record.successor
+    for name, kin in ((record.name, record.successor), (record.successor, record.name))
+}
+
+
+def name_contradiction(layer: Layer, names: Sequence[str]) -> str | None:
+    """Return a contradiction of a layer's class and the names of its weights (`emb/embeddings:0` of a Dense); or None.
+
+    Names that no class of Keras gives to a weight (Keras 1's `dense_1_W`, a number, another program's) say nothing.
+    """
+    kind = current_class_name(layer.class_name)
+    if (inner := _wrapped(layer)) is not None:
+        return name_contradiction(inner, names)
+    record = layer_record(kind)
+    if not is_keras_class(layer.class_name, layer.stored) or not (
+        record.is_plain or record.parts is Parts.CELL
+    ):
+        return None
+    own = _weight_names(record)
+    if not own:
+        return None
+    other = next((name for n in names if (name := _own_name(n)) in WEIGHT_NAMES - own), None)
+    return None if other is None else f"the file has its weight {other!r}, and {kind} has none"
+
+
+def _weight_names(record: KerasLayer) -> frozenset[str]:
+    """Return the names that a class gives to its weights, today and in Keras 1."""
+    names = {name for weight in record.weights or () for name in (weight.name, weight.keras_1)}
+    return frozenset(name.rpartition("/")[2] for name in names if len(name) > 1)
+
+
+#: Names of weights, of any class.
+WEIGHT_NAMES = frozenset().union(*map(_weight_names, LAYER_RECORDS.values()))
+
+
+def _own_name(weight_name: str) -> str:
+    """Return `kernel` of `dense_1/kernel_2:0`: the last part, without the numbers that TensorFlow adds."""
+    last = weight_name.rpartition("/")[2].partition(":")[0]
+    return re.sub(r"_\d+$", "", last)
+
+
+def _fit(shapes: Sequence[WeightShape], wanted: Sequence[PartialShape]) -> bool:
+    return all(fits_shape(shape, want) for shape, want in zip(shapes, wanted, strict=False))
+
+
+def _halves(shapes: Sequence[WeightShape]) -> list[Sequence[WeightShape]]:
+    return [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
 
 
 def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightShape]) -> str | None:
@@ -64,7 +140,8 @@ def _wrapped(layer: Layer) -> Layer | None:
     """Return the one layer in a wrapping layer; None for a model, without a config, or with a `backward_layer`."""
     entry = layer.settings.get("layer")
     if (
-        not isinstance(entry, Mapping)
+        layer.class_name not in ("TimeDistributed", "Bidirectional")
+        or not isinstance(entry, Mapping)
         or layer.settings.get("backward_layer") is not None
         or is_model(entry)
     ):

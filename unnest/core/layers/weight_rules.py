@@ -27,25 +27,44 @@ def conv_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
 
     def shapes(config: JsonObject) -> list[PartialShape] | None:
         filters = _size(config.get("filters"))
-        if filters is None:
-            return None
-        window = config.get("kernel_size")
-        window = [window] if isinstance(window, int) else window
-        sizes = (
-            [n if isinstance(n, int) else None for n in window]
-            if isinstance(window, Sequence)
-            else []
-        )
-        front = sizes if len(sizes) == axes else [None] * axes
-        return [(*front, None, filters), (filters,)]
+        window = _window(config, axes)
+        return None if filters is None else [(*window, None, filters), (filters,)]
 
     return shapes
 
 
-def depthwise_shapes(config: JsonObject) -> list[PartialShape] | None:
-    """Kernel (*window, channels, depth_multiplier) of a convolution of each channel by itself over two axes."""
-    times = _size(config.get("depth_multiplier"))
-    return None if times is None else [(None, None, None, times)]
+def conv_transpose_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a transposed convolution: kernel (*window, filters, channels) and bias (filters)."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        filters = _size(config.get("filters"))
+        window = _window(config, axes)
+        return None if filters is None else [(*window, filters, None), (filters,)]
+
+    return shapes
+
+
+def separable_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a separable convolution: depthwise kernel, pointwise kernel (1, ..., channels, filters), bias."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        filters, times = _size(config.get("filters")), _size(config.get("depth_multiplier"))
+        if filters is None or times is None:
+            return None
+        depthwise = (*_window(config, axes), None, times)
+        return [depthwise, (*[1] * axes, None, filters), (filters,)]
+
+    return shapes
+
+
+def depthwise_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a convolution of each channel by itself: kernel (*window, channels, depth_multiplier) and bias."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        times = _size(config.get("depth_multiplier"))
+        return None if times is None else [(*_window(config, axes), None, times), (None,)]
+
+    return shapes
 
 
 def embedding_shapes(config: JsonObject) -> list[PartialShape] | None:
@@ -54,14 +73,50 @@ def embedding_shapes(config: JsonObject) -> list[PartialShape] | None:
     return [(rows, size)] if isinstance(rows, int) and isinstance(size, int) else None
 
 
-def recurrent_shapes(gates: int) -> Callable[[JsonObject], list[PartialShape] | None]:
-    """Rule for a recurrent layer: kernel (features, gates * units), recurrent kernel (units, gates * units)."""
+def recurrent_shapes(
+    gates: int, biases: int = 1
+) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a recurrent layer: kernel (features, gates * units), recurrent kernel (units, gates * units), bias.
+
+    `biases`: blocks of gates * units in the bias; CuDNN has one for either kernel.
+    """
 
     def shapes(config: JsonObject) -> list[PartialShape] | None:
         units = _size(config.get("units"))
-        return None if units is None else [(None, gates * units), (units, gates * units)]
+        if units is None:
+            return None
+        return [(None, gates * units), (units, gates * units), (biases * gates * units,)]
 
     return shapes
+
+
+def gru_shapes(config: JsonObject) -> list[PartialShape] | None:
+    """The same of a GRU, whose bias has a row for either kernel with `reset_after`."""
+    shapes = recurrent_shapes(3)(config)
+    if shapes is None or config.get("reset_after") is not True:
+        return shapes
+    return [*shapes[:2], (2, *shapes[2])]
+
+
+def conv_lstm_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | None]:
+    """Rule for a ConvLSTM over so many axes: kernels (*window, channels or filters, 4 * filters) and bias."""
+
+    def shapes(config: JsonObject) -> list[PartialShape] | None:
+        filters = _size(config.get("filters"))
+        if filters is None:
+            return None
+        window = _window(config, axes)
+        return [(*window, None, 4 * filters), (*window, filters, 4 * filters), (4 * filters,)]
+
+    return shapes
+
+
+def _window(config: JsonObject, axes: int) -> list[int | None]:
+    """Return the sizes of a convolution's window, None for each that its config does not show."""
+    window = config.get("kernel_size")
+    window = [window] * axes if isinstance(window, int) else window
+    sizes = window if isinstance(window, Sequence) and len(window) == axes else [None] * axes
+    return [_size(n) for n in sizes]
 
 
 def _size(value: Json) -> int | None:

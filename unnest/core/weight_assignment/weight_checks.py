@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts.weight_shape_check import shape_contradiction
+from unnest.core.keras_facts.weight_shape_check import name_contradiction, shape_contradiction
 from unnest.core.keras_facts.weights_promised_by_config import switched_off_weights
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
@@ -54,6 +54,8 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
     if layer.is_model:
         _check_nested(read(layer.stored), tensors)
         return
+    if why := name_contradiction(layer, [t.name for t in tensors]):
+        raise Ambiguous(f"{layer.name}: {why}")
     absent = switched_off_weights(layer.config) & {_last_name(t) for t in tensors}
     if absent:
         raise Ambiguous(

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weight_shape_check import WeightShape, shape_contradiction
+from unnest.core.keras_facts.weight_shape_check import (
+    WeightShape,
+    name_contradiction,
+    shape_contradiction,
+)
 
 
 def said(
@@ -34,6 +38,9 @@ def said(
         ("LSTM", {"units": 5}, [(3, 20), (5, 20), (20,)]),
         ("GRU", {"units": 5, "reset_after": True}, [(3, 15), (5, 15), (2, 15)]),
         ("LSTM", {"output_dim": 5}, [(1, 1)] * 12),
+        ("LSTM", {"units": 5}, [(3, 20), (5, 20), (40,)]),
+        ("CuDNNLSTM", {"units": 5}, [(3, 20), (5, 20), (20,)]),
+        ("CuDNNGRU", {"units": 5}, [(3, 15), (5, 15), (2, 15)]),
         (
             "Bidirectional",
             {"layer": {"class_name": "GRU", "config": {"units": 2}}},
@@ -71,9 +78,9 @@ def test_what_does_not_contradict(
         ("Embedding", {"input_dim": 10, "output_dim": 3}, [(3, 10)],
          "its weights have the shapes (3, 10), its config promises (10, 3)"),
         ("LSTM", {"units": 5}, [(3, 15), (5, 15), (15,)],
-         "its weights have the shapes (3, 15), (5, 15), (15,), its config promises (?, 20), (5, 20)"),
+         "its weights have the shapes (3, 15), (5, 15), (15,), its config promises (?, 20), (5, 20), (20,)"),
         ("Bidirectional", {"layer": {"class_name": "LSTM", "config": {"units": 2}}}, [(3, 6), (2, 6), (6,)] * 2,
-         "its weights have the shapes (3, 6), (2, 6), (6,), its config promises (?, 8), (2, 8)"),
+         "its weights have the shapes (3, 6), (2, 6), (6,), its config promises (?, 8), (2, 8), (8,)"),
         ("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 5}}}, [(3, 2), (2,)],
          "its weights have the shapes (3, 2), (2,), its config promises (?, 5), (5,)"),
         ("BatchNormalization", {"axis": [3]}, [(6,), (6,), (6,), ()],
@@ -84,6 +91,59 @@ def test_what_contradicts(
     kind: str, config: dict[str, Any], shapes: list[WeightShape], sentence: str
 ) -> None:
     assert said(kind, config, *shapes) == sentence
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes"),
+    [
+        ("LSTM", {"units": 5}, [(3, 20), (5, 20), (40,)]),
+        ("CuDNNLSTM", {"units": 5}, [(3, 20), (5, 20), (20,)]),
+        (
+            "Bidirectional",
+            {"layer": {"class_name": "LSTM", "config": {"units": 2}}},
+            [(3, 8), (2, 8), (16,)] * 2,
+        ),
+    ],
+)
+def test_weights_of_cudnn_where_nothing_converts_them(
+    kind: str, config: dict[str, Any], shapes: list[WeightShape]
+) -> None:
+    layer = Layer("l", kind, config, {"class_name": kind, "config": config}, ())
+    assert shape_contradiction(layer, shapes) is None
+    assert shape_contradiction(layer, shapes, takes_cudnn=False) is not None
+
+
+def test_a_gru_without_reset_after_is_not_cudnns() -> None:
+    assert said("GRU", {"units": 5, "reset_after": False}, (3, 15), (5, 15), (30,)) is not None
+    assert said("CuDNNGRU", {"units": 5}, (3, 15), (5, 15), (15,)) is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "name", "other"),
+    [
+        ("Dense", {"units": 5}, "emb/embeddings:0", "embeddings"),
+        ("Conv2D", {"filters": 5}, "c/depthwise_kernel:0", "depthwise_kernel"),
+        ("BatchNormalization", {}, "n/kernel_3:0", "kernel"),
+        ("Dense", {"units": 5}, "d/kernel_1:0", None),
+        ("Dense", {"units": 5}, "d_W", None),
+        ("Dense", {"units": 5}, "d/w:0", None),
+        ("BatchNormalization", {}, "n_running_mean", None),
+        ("BatchNormalization", {}, "n/running_mean:0", None),
+        ("Mine", {"units": 5}, "emb/embeddings:0", None),
+        ("Lambda", {}, "emb/embeddings:0", None),
+        ("SpectralNormalization", {"layer": {}, "power_iterations": 1}, "l/kernel:0", None),
+        (
+            "TimeDistributed",
+            {"layer": {"class_name": "Dense", "config": {"units": 5}}},
+            "t/embeddings:0",
+            "embeddings",
+        ),
+    ],
+)
+def test_names_of_weights(kind: str, config: dict[str, Any], name: str, other: str | None) -> None:
+    layer = Layer("l", kind, config, {"class_name": kind, "config": config}, ())
+    found = name_contradiction(layer, [name])
+    assert (found is None) if other is None else f"its weight {other!r}" in str(found)
 
 
 def test_a_class_of_custom_function_promises_nothing() -> None:

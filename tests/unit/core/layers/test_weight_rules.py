@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unnest.core.layers import weight_rules
 
 
@@ -14,8 +16,20 @@ def test_weight_shapes() -> None:
     assert weight_rules.conv_shapes(1)({"filters": 4, "kernel_size": 3}) == [(3, None, 4), (4,)]
     assert weight_rules.conv_shapes(2)({"filters": 4}) == [(None, None, None, 4), (4,)]
     assert weight_rules.embedding_shapes({"input_dim": 7, "output_dim": 2}) == [(7, 2)]
-    assert weight_rules.recurrent_shapes(4)({"units": 2}) == [(None, 8), (2, 8)]
-    assert weight_rules.depthwise_shapes({"depth_multiplier": 2}) == [(None, None, None, 2)]
+    assert weight_rules.recurrent_shapes(4)({"units": 2}) == [(None, 8), (2, 8), (8,)]
+    assert weight_rules.recurrent_shapes(4, biases=2)({"units": 2}) == [(None, 8), (2, 8), (16,)]
+    assert weight_rules.gru_shapes({"units": 2}) == [(None, 6), (2, 6), (6,)]
+    reset_after: dict[str, Any] = {"units": 2, "reset_after": True}
+    assert weight_rules.gru_shapes(reset_after) == [(None, 6), (2, 6), (2, 6)]
+
+
+def test_shapes_of_other_convolutions() -> None:
+    config: dict[str, Any] = {"filters": 4, "kernel_size": [3, 5], "depth_multiplier": 2}
+    assert weight_rules.conv_transpose_shapes(2)(config) == [(3, 5, 4, None), (4,)]
+    assert weight_rules.depthwise_shapes(2)(config) == [(3, 5, None, 2), (None,)]
+    assert weight_rules.separable_shapes(2)(config) == [(3, 5, None, 2), (1, 1, None, 4), (4,)]
+    assert weight_rules.separable_shapes(1)({"filters": 4}) is None
+    assert weight_rules.conv_lstm_shapes(2)(config) == [(3, 5, None, 16), (3, 5, 4, 16), (16,)]
 
 
 def test_sizes_that_are_none() -> None:

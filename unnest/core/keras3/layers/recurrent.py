@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.layer_replacements import Config, Piece
+from unnest.core.keras3.layer_replacements import Config, Piece, Weights
 from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activations import (
     HARD_SIGMOID_FACTOR,
@@ -61,10 +61,7 @@ def recurrent_layer(old: OldLayer) -> Piece:
     new["activation"] = act
     if "recurrent_activation" in new:
         new["recurrent_activation"] = recurrent
-    weights = old.weights
-    sized = len(weights) in (0, 2, 3)
-    if not sized or (weights and len(weights) != 2 + bool(new.get("use_bias", True))):
-        raise old.refused(f"has {len(weights)} weights, and its config promises others")
+    weights = _plain_weights(old, new)
     inner = {"i", "f", "o", "z", "r"} if recurrent == HARD_SIGMOID else set()
     outer = {"h"} if act == HARD_SIGMOID else set()
     factors = tuple(HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates)
@@ -77,6 +74,21 @@ def recurrent_layer(old: OldLayer) -> Piece:
                 f"its bias has the shape {weights[2].shape}, and reset_after is not {has_two_rows}",
             )
     return old.as_new(new, weights)
+
+
+def _plain_weights(old: OldLayer, new: Config) -> Weights:
+    """Return the weights as plain recurrent layers have them; refuse a number that its new arguments do not promise."""
+    weights = old.weights
+    if _is_of_cudnn(old):
+        if {key: new.get(key) for key in CUDNN_ACTIVATIONS} != CUDNN_ACTIVATIONS:
+            raise old.refused(
+                "its weights are those of CuDNN, which computes sigmoid and tanh alone"
+            )
+        old.note("cudnn-rnn")
+        weights = _without_cudnn_layout(old.kind, weights)
+    if weights and len(weights) != 2 + bool(new.get("use_bias", True)):
+        raise old.refused(f"has {len(weights)} weights, and its config promises others")
+    return weights
 
 
 def _may_not_zero(context: Context) -> bool:
@@ -98,34 +110,51 @@ def cudnn(old: OldLayer) -> Piece:
     """Convert CuDNNLSTM and CuDNNGRU to LSTM and GRU with sigmoid, tanh and (GRU) reset_after."""
     old.note("cudnn-rnn")
     base = old.kind.removeprefix("CuDNN")
-    settings: Config = {"activation": "tanh", "recurrent_activation": "sigmoid", "use_bias": True}
+    if len(old.weights) not in (0, 3):  # kernel, recurrent kernel, bias
+        raise old.refused(f"has {len(old.weights)} weights in place of 3")
+    settings: Config = {**CUDNN_ACTIVATIONS, "use_bias": True}
     if base == "GRU":
         settings = {**settings, "reset_after": True}
-    weights = old.weights
-    if weights:
-        if len(weights) != 3:  # noqa: PLR2004 - kernel, recurrent kernel, bias
-            raise old.refused(f"has {len(weights)} weights in place of 3")
-        kernel, recurrent, bias = weights
-        count = len(layer_record(base).gates)
-        rows, units = kernel.shape[0], kernel.shape[1] // count
-        parts = [
-            derived_weights.transposed(derived_weights.reshaped(k, units, rows), 1, 0)
-            for k in derived_weights.blocks(kernel, 1, count)
-        ]
-        across = [
-            derived_weights.transposed(k, 1, 0) for k in derived_weights.blocks(recurrent, 1, count)
-        ]
-        both = (
-            derived_weights.added(*derived_weights.blocks(bias, 0, 2))
-            if base == "LSTM"
-            else derived_weights.reshaped(bias, 2, count * units)
-        )
-        weights = (
-            derived_weights.concatenated(parts, 1),
-            derived_weights.concatenated(across, 1),
-            both,
-        )
-    return recurrent_layer(replace(old, kind=base, weights=weights).with_config(settings))
+    return recurrent_layer(replace(old, kind=base).with_config(settings))
+
+
+#: The only activations that CuDNN computes.
+CUDNN_ACTIVATIONS: Config = {"activation": "tanh", "recurrent_activation": "sigmoid"}
+
+
+def _is_of_cudnn(old: OldLayer) -> bool:
+    """Return True if weights lie as CuDNN has them: their bias is a vector with a block for each gate of either kernel.
+
+    Keras 2 stores so the weights of the CuDNN classes, and tells by the bias when it loads an `.h5` into a layer of
+    either class. (Source: Keras 2.3.1, keras/engine/saving.py, _convert_rnn_weights.)
+    """
+    if old.kind not in ("LSTM", "GRU") or len(old.weights) != 3:  # noqa: PLR2004 - with a bias
+        return False
+    return old.weights[2].shape == (2 * old.weights[1].shape[-1],)
+
+
+def _without_cudnn_layout(base: str, weights: Weights) -> Weights:
+    """Return the weights of a CuDNN layer as LSTM and GRU have them."""
+    kernel, recurrent, bias = weights
+    count = len(layer_record(base).gates)
+    rows, units = kernel.shape[0], kernel.shape[1] // count
+    parts = [
+        derived_weights.transposed(derived_weights.reshaped(k, units, rows), 1, 0)
+        for k in derived_weights.blocks(kernel, 1, count)
+    ]
+    across = [
+        derived_weights.transposed(k, 1, 0) for k in derived_weights.blocks(recurrent, 1, count)
+    ]
+    both = (
+        derived_weights.added(*derived_weights.blocks(bias, 0, 2))
+        if base == "LSTM"
+        else derived_weights.reshaped(bias, 2, count * units)
+    )
+    return (
+        derived_weights.concatenated(parts, 1),
+        derived_weights.concatenated(across, 1),
+        both,
+    )
 
 
 def rnn(old: OldLayer) -> Piece:
