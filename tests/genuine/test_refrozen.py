@@ -51,6 +51,17 @@ def test_other_layers_frozen(stack: str, frozen: str, tmp_path: Path) -> None:
             assert all(np.array_equal(a, b) for a, b in zip(arrays, found[name], strict=True)), name
 
 
+@pytest.mark.parametrize(
+    "case", ["tf23/checkpoint-official-named-adam", "tfk113/checkpoint-official-named"]
+)
+def test_a_checkpoint_in_which_nothing_was_frozen(case: str) -> None:
+    """It has the statistics of a normalization beside its other weights; a list has them last."""
+    folder = FIXTURES / "checkpoint" / case
+    report = unnest.inspect(folder / "parallel.ckpt", architecture=folder / "base.json")
+    assert report.verdict == "parallel"
+    assert "frozen-otherwise" not in {finding.code for finding in report.findings}
+
+
 @pytest.mark.parametrize("stack", ["k224", "tf23"])
 @pytest.mark.parametrize(
     ("case", "weights", "architecture", "reason"),

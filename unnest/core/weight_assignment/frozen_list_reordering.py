@@ -38,7 +38,8 @@ class ReorderedLists(NamedTuple):
 def reorder_frozen_lists(groups: Sequence[Group], architecture: JsonObject) -> ReorderedLists:
     """Put the lists of nested models in the order in which the architecture given has them.
 
-    `groups`: those of its layers, or those of a parallel model, of which one holds the template's weights.
+    `groups`: those of its layers, or those of a parallel model, of which one holds the template's weights. A container
+    that stores each weight under its own layer has no list whose order freezing would change.
     """
     layers = grouped_layers(architecture)
     names = {group.name for group in groups if group.tensors}
@@ -49,7 +50,8 @@ def reorder_frozen_lists(groups: Sequence[Group], architecture: JsonObject) -> R
             owners = [leaf.layer for leaf in leaves(model)] if is_model(model) else []
         else:
             owners = [leaf.layer for leaf in leaves(architecture) if leaf.path[0] not in names]
-        order = _Order.of(group.tensors, owners) if owners and group.tensors else None
+        is_list = any(not tensor.owner for tensor in group.tensors)
+        order = _Order.of(group.tensors, owners) if owners and is_list else None
         if order is None or order.wanted == group.tensors or not order.is_of_freezing():
             weights.append(group)
         elif why := order.doubt():

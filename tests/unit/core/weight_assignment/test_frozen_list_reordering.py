@@ -65,6 +65,16 @@ def test_the_order_of_the_architecture(saved: str, frozen: str, wanted: str) -> 
         assert (relisted.groups, relisted.doubt) == (() if saved == wanted else ("template",), "")
 
 
+def test_weights_that_lie_under_their_layers() -> None:
+    """A checkpoint's: layer by layer, whatever was frozen."""
+    saved = listed("a n n* b")
+    owned = saved._replace(
+        tensors=tuple(t._replace(owner=(t.name.split("/")[0],)) for t in saved.tensors)
+    )
+    for group, names in ((owned, ()), (saved, ("template",))):
+        assert reorder_frozen_lists([group], parallel(chain("a", "n", "b"))).groups == names
+
+
 @pytest.mark.parametrize("saved", ["a b n n*", "n b a n*"])
 def test_the_place_of_what_was_frozen_is_open(saved: str) -> None:
     """`n` or `a` was frozen, or stood last in a model whose code is another by now."""
