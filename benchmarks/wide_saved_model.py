@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
-from unnest.formats.tensorflow import protos, sstable
-from unnest.formats.tensorflow.protos import Message
+from unnest.formats.tensorflow import protobuf_messages, sstable
+from unnest.formats.tensorflow.protobuf_messages import Message
 
 #: A perceptron of 4, WIDTH and 3 units without optimizer, in three towers. Nothing else in it has that number, but for
 #: the names of what is saved, which are a constant.
@@ -34,9 +34,9 @@ def wide_saved_model(folder: Path, size: int) -> None:
     shutil.copytree(FIXTURE, folder)
     width = size // (VALUES_A_UNIT * ITEM)
     graph = folder / "saved_model.pb"
-    model = protos.parse("SavedModel", graph.read_bytes(), str(graph))
+    model = protobuf_messages.parse("SavedModel", graph.read_bytes(), str(graph))
     _widen(model, width)
-    graph.write_bytes(protos.dump(model))
+    graph.write_bytes(protobuf_messages.dump(model))
     altered(folder / "variables/variables.index", lambda pairs: _grow(pairs, folder, width))
 
 
@@ -68,9 +68,9 @@ def _widen(root: Message, width: int) -> None:
                 message.metadata = json.dumps(_widened(json.loads(message.metadata), width))
             case "Function":
                 for n, stored in enumerate(message.arg_attr):
-                    arguments = protos.parse("ArgAttr", stored, "argument")
+                    arguments = protobuf_messages.parse("ArgAttr", stored, "argument")
                     _widen(arguments, width)
-                    message.arg_attr[n] = protos.dump(arguments)
+                    message.arg_attr[n] = protobuf_messages.dump(arguments)
 
 
 def _widened(config: Any, width: int) -> Any:  # noqa: ANN401 - any JSON
@@ -86,7 +86,7 @@ def _grow(pairs: dict[bytes, bytes], folder: Path, width: int) -> None:
     """Every wide variable anew, behind what the shard holds."""
     shard = folder / "variables/variables.data-00000-of-00001"
     for key in sorted(k for k in pairs if k):
-        entry = protos.parse("BundleEntry", pairs[key], "entry")
+        entry = protobuf_messages.parse("BundleEntry", pairs[key], "entry")
         if WIDTH not in [dimension.size for dimension in entry.shape.dim]:
             continue
         _widen(entry, width)
@@ -95,7 +95,7 @@ def _grow(pairs: dict[bytes, bytes], folder: Path, width: int) -> None:
             ITEM * math.prod(d.size for d in entry.shape.dim),
         )
         entry.crc32c = sstable.mask(_append(shard, entry.size))
-        pairs[key] = protos.dump(entry)
+        pairs[key] = protobuf_messages.dump(entry)
 
 
 def _append(path: Path, count: int) -> int:

@@ -67,9 +67,9 @@ def seeds(target: str, number: int) -> list[bytes]:
 def target_of(name: str, folder: Path, number: int) -> Target:
     """Return the function that is run on each input; the files beside it are those of the genuine file `number`."""
     if name == "stored_code":
-        from unnest.core.byte_code import code_objects
+        from unnest.core.byte_code import read_code_objects
 
-        return lambda data: [*code_objects.read(base64.b64encode(data).decode())].clear()
+        return lambda data: [*read_code_objects.read(base64.b64encode(data).decode())].clear()
     genuine = fixtures(name)[number % len(fixtures(name))]
     beside = genuine.parent / "model.json"
     kept = json.loads(beside.read_text("utf8")) if beside.exists() else None
@@ -90,7 +90,7 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
     from unnest.core.make_plan import NotAGraph
     from unnest.core.plan import Choices
     from unnest.errors import UnnestError
-    from unnest.formats.detect import stored_size
+    from unnest.formats.detect_container import stored_size
     from unnest.formats.error_translation import reading
     from unnest.formats.open_container import container
 
@@ -123,7 +123,7 @@ def run_target(name: str, number: int, seconds: int, corpus: Path, folder: Path)
     import atheris
 
     with atheris.instrument_imports(include=["unnest"]):
-        import unnest.core.byte_code.code_objects
+        import unnest.core.byte_code.read_code_objects
         import unnest.core.make_plan  # noqa: F401 - loaded here, so that its lines count
         from unnest.formats.open_container import READERS as CONTAINERS
         from unnest.formats.open_container import container

@@ -23,7 +23,7 @@ import numpy as np
 
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import table
-from unnest.formats.tensorflow import protos, sstable
+from unnest.formats.tensorflow import protobuf_messages, sstable
 
 #: reader -> patterns of its fixtures.
 READERS = {
@@ -241,9 +241,11 @@ def _index(random: Random, path: Path) -> None:
     """An entry changed, under new checksums."""
     pairs = sstable.entries(path.read_bytes(), str(path))
     key = random.choice(sorted(pairs))
-    message = protos.parse("BundleEntry" if key else "BundleHeader", pairs[key], str(path))
+    message = protobuf_messages.parse(
+        "BundleEntry" if key else "BundleHeader", pairs[key], str(path)
+    )
     _edit_message(random, message)
-    pairs[key] = protos.dump(message)
+    pairs[key] = protobuf_messages.dump(message)
     if random.random() < 0.2:
         pairs[bytes(random.randrange(256) for _ in range(6))] = pairs.pop(key)
     path.write_bytes(table(pairs))
@@ -252,9 +254,11 @@ def _index(random: Random, path: Path) -> None:
 def _graph(random: Random, path: Path) -> None:
     """A field of a graph changed."""
     kinds = {"saved_model.pb": "SavedModel", "keras_metadata.pb": "KerasMetadata"}
-    message = protos.parse(kinds.get(path.name, "MetaGraph"), path.read_bytes(), str(path))
+    message = protobuf_messages.parse(
+        kinds.get(path.name, "MetaGraph"), path.read_bytes(), str(path)
+    )
     _edit_message(random, message)
-    path.write_bytes(protos.dump(message))
+    path.write_bytes(protobuf_messages.dump(message))
 
 
 def _edit_message(random: Random, message: Any, depth: int = 0) -> None:  # noqa: ANN401 - built at run time

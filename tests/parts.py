@@ -39,11 +39,11 @@ ONE_IN: Mapping[str, int] = {
     "tests/unit/core/keras3/test_layer_cases.py": 6,
     "tests/unit/core/keras3/test_people.py": 3,
     "tests/unit/core/wrappers/test_mutants.py::test_what_does_not_give_the_batch_back_is_no_wrapper": 8,
-    "tests/unit/core/wrappers/test_batch_trials.py": 3,
+    "tests/unit/core/wrappers/search/test_batch_trials.py": 3,
     "tests/unit/core/wrappers/test_work.py": 4,
     "tests/unit/core/wrappers/test_work.py::test_a_serving_graph_of_a_hundred_thousand_operations": 0,
     "tests/unit/core/test_json_tree.py": 2,
-    "tests/unit/formats/test_yaml_text.py": 3,
+    "tests/unit/formats/test_parse_yaml.py": 3,
     "tests/unit/test_in_memory_report_cache.py": 6,
 }
 

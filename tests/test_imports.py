@@ -88,7 +88,7 @@ OTHERS = (
     *(
         "unnest.remote.store",
         "unnest.remote.download_and_upload",
-        "unnest.report.json",
+        "unnest.report.json_report",
         "unnest.report.page.render",
     ),
     *("unnest.report.diagram.svg", "unnest.report.diagram.html_page"),
@@ -114,7 +114,7 @@ sys.argv = ["unnest", "inspect", {str(chain)!r}]
 from unnest.__main__ import main
 main()
 """
-    parts = ("numpy", "unnest.core.byte_code.code_objects", "unnest.core.ops.registry")
+    parts = ("numpy", "unnest.core.byte_code.read_code_objects", "unnest.core.ops.registry")
     assert loaded(code, *OTHERS, *parts) == set()
     assert all(find_spec(name) for name in parts)
 

@@ -25,8 +25,8 @@ from unnest.errors import Failed, Refused
 from unnest.files import atomic, overwrite_checks, replace_input, staging_folder, write_errors
 from unnest.files.copy_and_compare import bytes_writer
 from unnest.findings import Code, listed
-from unnest.formats.base import Source, Target
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
+from unnest.formats.container_interface import Source, Target
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
 from unnest.write_jobs import (

@@ -11,8 +11,8 @@ from unnest.core.plan import Choices
 from unnest.errors import UnnestError
 from unnest.findings import Code
 from unnest.formats.architecture_json import read_architecture
-from unnest.formats.base import Source
-from unnest.formats.detect import checkpoint_prefix
+from unnest.formats.container_interface import Source
+from unnest.formats.detect_container import checkpoint_prefix
 from unnest.formats.error_translation import reading
 from unnest.options import FixOptions, architecture_argument, architecture_inputs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unnest.formats.base import Target
+from unnest.formats.container_interface import Target
 
 #: Suffix -> the container it names, and what else --to may ask for under it. The longest comes first.
 CONTAINER_BY_SUFFIX: tuple[tuple[str, Target, tuple[Target, ...]], ...] = (

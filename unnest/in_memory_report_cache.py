@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from unnest.budget import Answers, Cost, charge_again, measure_cost
 from unnest.core.plan import Choices
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.options import ReportParts
 from unnest.report.load_hint import ending_of, moved
 from unnest.report.result import Report

@@ -18,8 +18,8 @@ from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
-from unnest.formats.base import Source
-from unnest.formats.detect import container_of
+from unnest.formats.container_interface import Source
+from unnest.formats.detect_container import container_of
 from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.in_memory_report_cache import ReportCache
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument

@@ -10,7 +10,7 @@ from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Plan
 from unnest.errors import Refused
 from unnest.findings import listed
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.formats.error_translation import raise_callers_own
 from unnest.report.load_hint import (
     UNPROMISED,

@@ -7,8 +7,8 @@ from unnest.core.make_plan import NotAGraph
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Unreadable
-from unnest.formats.base import Source
-from unnest.formats.detect import stored_size
+from unnest.formats.container_interface import Source
+from unnest.formats.detect_container import stored_size
 from unnest.formats.error_translation import not_a_graph, reading
 from unnest.formats.open_container import open_container, open_for_inspection
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get
 from unnest import container_suffixes, output_file_names
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
-from unnest.formats.base import Target
+from unnest.formats.container_interface import Target
 
 if TYPE_CHECKING:
     from unnest.core.weight_transfer.target_model import TargetModel
@@ -255,7 +255,7 @@ def architecture_argument(architecture: Architecture) -> JsonObject | None:
     if architecture is None or isinstance(architecture, Mapping):
         return architecture
     from unnest.formats.architecture_json import read_architecture
-    from unnest.formats.detect import container_of
+    from unnest.formats.detect_container import container_of
 
     path = os.fspath(architecture)
     if path.lstrip().startswith("{"):

@@ -12,8 +12,8 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 
-from unnest.formats.base import MODEL_SUFFIXES
-from unnest.formats.detect import (
+from unnest.formats.container_interface import MODEL_SUFFIXES
+from unnest.formats.detect_container import (
     SAVED_MODEL_MARKS,
     checkpoint_prefix,
     is_checkpoint_part,

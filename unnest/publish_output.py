@@ -8,8 +8,8 @@ import stat
 
 from unnest.errors import Refused
 from unnest.files import atomic, overwrite_checks, write_errors
-from unnest.formats.base import Source
 from unnest.formats.container_conversions import TargetFormat
+from unnest.formats.container_interface import Source
 from unnest.formats.open_container import container
 from unnest.options import FixOptions
 

@@ -14,7 +14,7 @@ from unnest.core.model import Stored
 from unnest.core.plan import Plan
 from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.report.load_hint import (
     FLAT_TEMPLATE,
     TEMPLATE,

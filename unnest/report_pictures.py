@@ -16,14 +16,14 @@ from unnest.core import load_time_code
 from unnest.core.make_plan import NotAGraph
 from unnest.core.model import Stored
 from unnest.core.plan import Plan
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.open_and_plan import budget_of
 from unnest.options import FixOptions
 from unnest.report.result import Inside, Report
 
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
-    from unnest.report.model_view import ModelView, Side
+    from unnest.report.page.model_view import ModelView, Side
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Report)
@@ -71,7 +71,7 @@ def with_output_view(
 def _output_side(view: ModelView, plan: Plan, options: FixOptions, output: Stored) -> Side:
     """Return the written model, as a page shows it."""
     from unnest.report.diagram.drawing import draw_output
-    from unnest.report.model_view import side
+    from unnest.report.page.model_view import side
 
     model, figure = output.architecture, None
     if model is not None and view.before.figure is not None and plan.refusal is None:
@@ -95,7 +95,7 @@ def _drawing(
 
 def _inside(plan: Plan, options: FixOptions) -> Inside:
     """Return the numbers of the model that is stored, and the names that its code uses."""
-    from unnest.report.model_view import side
+    from unnest.report.page.model_view import side
 
     stored = plan.stored
     totals = side(None, stored, stored.architecture or options.architecture).totals
@@ -105,7 +105,7 @@ def _inside(plan: Plan, options: FixOptions) -> Inside:
 
 def _view(source: Source, plan: Plan, options: FixOptions) -> ModelView | None:
     """Return the model before and after as a page shows it, with histograms of at most VALUES_READ bytes of weights."""
-    from unnest.report.model_view import ModelView, side
+    from unnest.report.page.model_view import ModelView, side
 
     drawn, stored = _drawing(source, plan, options, whole=True), plan.stored
     after = (plan.complete or plan.result) if plan.verdict == "parallel" else None
@@ -126,7 +126,7 @@ def _with_histograms(view: ModelView, source: Source) -> ModelView:
     """Return the view with histograms of the smallest weights, up to VALUES_READ bytes."""
     import numpy as np
 
-    from unnest.report.model_view import histogram
+    from unnest.report.page.model_view import histogram
 
     every = {
         tensor.ref: tensor for facts in view.before.layers.values() for tensor in facts.weights

@@ -102,7 +102,7 @@ def target_model_of(like: object) -> TargetModel | None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with contextlib.redirect_stdout(sys.stderr):
         try:
-            from unnest.keras.target_model import target_model
+            from unnest.keras.describe_built_model import target_model
         except ImportError as missing:
             raise UsageError("usage", f"--like: {missing}") from None
         called, model = "like", like

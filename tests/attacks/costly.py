@@ -22,7 +22,7 @@ import numpy as np
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered, block, table, varint
-from unnest.formats.tensorflow import protos, sstable
+from unnest.formats.tensorflow import protobuf_messages, sstable
 
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
 SIMPLE = FIXTURES / "saved_model/k224/simple-official-rnn/parallel"
@@ -433,11 +433,11 @@ def shape_of_200_000_dimensions(folder: Path) -> Path:
     """More axes than any software knows."""
     pairs = _pairs()
     key = next(k for k in pairs if b"kernel" in k)
-    entry = protos.parse("BundleEntry", pairs[key], "entry")
+    entry = protobuf_messages.parse("BundleEntry", pairs[key], "entry")
     del entry.shape.dim[:]
     for _ in range(200_000):
         entry.shape.dim.add(size=1)
-    pairs[key] = protos.dump(entry)
+    pairs[key] = protobuf_messages.dump(entry)
     return _checkpoint(folder, table(pairs))
 
 
@@ -447,7 +447,7 @@ def slices_8_000_of_one_tensor(folder: Path) -> Path:
     from unnest.formats.tensorflow.tensor_bundle import slice_key
 
     pairs = _pairs()
-    whole = protos.new("BundleEntry")
+    whole = protobuf_messages.new("BundleEntry")
     whole.dtype = 1
     whole.shape.dim.add(size=90)
     whole.shape.dim.add(size=90)
@@ -456,12 +456,12 @@ def slices_8_000_of_one_tensor(folder: Path) -> Path:
             part = whole.slices.add()
             part.extent.add(start=row, length=1)
             part.extent.add(start=column, length=1)
-            entry = protos.new("BundleEntry")
+            entry = protobuf_messages.new("BundleEntry")
             entry.dtype, entry.size = 1, 4
             entry.shape.dim.add(size=1)
             entry.shape.dim.add(size=1)
-            pairs[slice_key("wide", [(row, 1), (column, 1)])] = protos.dump(entry)
-    pairs[b"wide"] = protos.dump(whole)
+            pairs[slice_key("wide", [(row, 1), (column, 1)])] = protobuf_messages.dump(entry)
+    pairs[b"wide"] = protobuf_messages.dump(whole)
     return _checkpoint(folder, table(pairs))
 
 
@@ -489,12 +489,14 @@ def snappy_byte_by_byte(folder: Path) -> Path:
 def _graph(folder: Path, change: Callable[[Any], None]) -> Path:
     """A SavedModel without Keras configs, its graph changed."""
     shutil.copytree(SAVED, folder / "m")
-    saved = protos.parse("SavedModel", (folder / "m/saved_model.pb").read_bytes(), "saved")
+    saved = protobuf_messages.parse(
+        "SavedModel", (folder / "m/saved_model.pb").read_bytes(), "saved"
+    )
     for node in saved.meta_graphs[0].objects.nodes:
         if node.user.metadata:
             node.user.identifier, node.user.metadata = "_generic_user_object", ""
     change(saved.meta_graphs[0])
-    (folder / "m/saved_model.pb").write_bytes(protos.dump(saved))
+    (folder / "m/saved_model.pb").write_bytes(protobuf_messages.dump(saved))
     return folder / "m"
 
 
@@ -625,25 +627,25 @@ def meta_of_100_000_nodes(folder: Path) -> Path:
     """The graph beside a checkpoint, with a thousand concatenations."""
     for part in (".index", ".data-00000-of-00001"):
         shutil.copy(f"{META}{part}", folder / f"c{part}")
-    meta = protos.parse("MetaGraph", Path(f"{META}.meta").read_bytes(), "meta")
+    meta = protobuf_messages.parse("MetaGraph", Path(f"{META}.meta").read_bytes(), "meta")
     meta.graph.node.add(name="n0", op="Placeholder")
     for k in range(1, 100_000):
         meta.graph.node.add(name=f"n{k}", op="Relu", input=[f"n{k - 1}"])
     for k in range(1, 1000):
         _merge(meta, f"m{k}", [f"n{100 * k}", f"n{99_000 - k}"])
-    (folder / "c.meta").write_bytes(protos.dump(meta))
+    (folder / "c.meta").write_bytes(protobuf_messages.dump(meta))
     return folder / "c"
 
 
 @costly("over-budget", "damaged-index", None)
 def objects_100_000(folder: Path) -> Path:
     """An object graph of 100,000 nodes, each of them a model of a hundred layers."""
-    graph = protos.new("ObjectGraph")
+    graph = protobuf_messages.new("ObjectGraph")
     for k in range(30_000):
         node = graph.nodes.add()
         for n in range(12):
             node.children.add(node_id=(k * 12 + n + 1) % 30_000, local_name=f"layer-{n}")
-    text = protos.dump(graph)
+    text = protobuf_messages.dump(graph)
     lengths = varint(len(text))
     crc = sstable.mask(sstable.extend(0, len(text).to_bytes(4, "little")))
     data = lengths + crc.to_bytes(4, "little") + text
@@ -653,13 +655,15 @@ def objects_100_000(folder: Path) -> Path:
     shutil.copy(f"{CHECKPOINT}.index", folder / "c.index")
 
     def change(pairs: dict[bytes, bytes]) -> None:
-        entry = protos.parse("BundleEntry", pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"], "entry")
+        entry = protobuf_messages.parse(
+            "BundleEntry", pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"], "entry"
+        )
         entry.offset, entry.size = at, len(data)
         whole = sstable.extend(
             sstable.extend(0, len(text).to_bytes(4, "little")), crc.to_bytes(4, "little")
         )
         entry.crc32c = sstable.mask(sstable.extend(whole, text))
-        pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"] = protos.dump(entry)
+        pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"] = protobuf_messages.dump(entry)
 
     altered(folder / "c.index", change)
     return folder / "c"

@@ -12,7 +12,7 @@ from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from unnest import budget
-from unnest.formats.detect import stored_size
+from unnest.formats.detect_container import stored_size
 
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
 

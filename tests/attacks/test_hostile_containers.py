@@ -18,8 +18,8 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from tests.makebundle import altered
-from unnest.formats.base import Target
-from unnest.formats.tensorflow import protos
+from unnest.formats.container_interface import Target
+from unnest.formats.tensorflow import protobuf_messages
 
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
@@ -57,15 +57,17 @@ def refused(cli: Cli, path: Path, code: str) -> str:
 
 
 def entry(
-    change: Callable[[protos.Message], None], key: bytes
+    change: Callable[[protobuf_messages.Message], None], key: bytes
 ) -> Callable[[dict[bytes, bytes]], None]:
     """Change one entry of an index."""
 
     def apply(pairs: dict[bytes, bytes]) -> None:
         name = key and next(k for k in pairs if key in k)
-        message = protos.parse("BundleEntry" if key else "BundleHeader", pairs[name], "test")
+        message = protobuf_messages.parse(
+            "BundleEntry" if key else "BundleHeader", pairs[name], "test"
+        )
         change(message)
-        pairs[name] = protos.dump(message)
+        pairs[name] = protobuf_messages.dump(message)
 
     return apply
 
@@ -114,7 +116,7 @@ def test_data_checksum(cli: Cli, model: Path, tmp_path: Path) -> None:
 def test_wrong_shape(cli: Cli, model: Path) -> None:
     """A shape that asks for more than is stored."""
 
-    def grow(message: protos.Message) -> None:
+    def grow(message: protobuf_messages.Message) -> None:
         message.shape.dim[0].size = 1 << 40
 
     altered(model / INDEX, entry(grow, b"variables/0/.ATTR"))
@@ -124,7 +126,7 @@ def test_wrong_shape(cli: Cli, model: Path) -> None:
 def test_negative_shape(cli: Cli, model: Path) -> None:
     """A dimension below zero."""
 
-    def shrink(message: protos.Message) -> None:
+    def shrink(message: protobuf_messages.Message) -> None:
         message.shape.dim[0].size = -4
 
     altered(model / INDEX, entry(shrink, b"variables/0/.ATTR"))
@@ -146,7 +148,7 @@ def test_unknown_field(cli: Cli, model: Path, key: bytes) -> None:
 def test_big_endian(cli: Cli, model: Path) -> None:
     """Written on another kind of machine."""
 
-    def swap(message: protos.Message) -> None:
+    def swap(message: protobuf_messages.Message) -> None:
         message.endianness = 1
 
     altered(model / INDEX, entry(swap, b""))
@@ -156,7 +158,7 @@ def test_big_endian(cli: Cli, model: Path) -> None:
 def test_outside(cli: Cli, model: Path) -> None:
     """An entry that points beyond the shards there are."""
 
-    def point(message: protos.Message) -> None:
+    def point(message: protobuf_messages.Message) -> None:
         message.shard_id = 7
 
     altered(model / INDEX, entry(point, b"variables/0/.ATTR"))
@@ -201,34 +203,34 @@ def test_lost_graph(cli: Cli, tmp_path: Path) -> None:
 def test_keras_metadata_is_not_json(cli: Cli, model: Path) -> None:
     """The Keras config is damaged while the graph is not."""
     raw = (model / "saved_model.pb").read_bytes()
-    saved = protos.parse("SavedModel", raw, "test")
+    saved = protobuf_messages.parse("SavedModel", raw, "test")
     saved.meta_graphs[0].objects.nodes[0].user.metadata = '{"class_name": '
-    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    (model / "saved_model.pb").write_bytes(protobuf_messages.dump(saved))
     refused(cli, model, "bad-json")
 
 
 def test_function_that_calls_itself(cli: Cli, model: Path) -> None:
     """Calls without end."""
-    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    saved = protobuf_messages.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
     meta = saved.meta_graphs[0]
     meta.objects.nodes[0].user.identifier = "_generic_user_object"
     for function in meta.graph.library.function:
         for node in function.node_def:
             if "f" in node.attr:
                 node.attr["f"].func.name = function.signature.name
-    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    (model / "saved_model.pb").write_bytes(protobuf_messages.dump(saved))
     refused(cli, model, "damaged-graph")
 
 
 @pytest.mark.parametrize("child", [-1, 1 << 30])
 def test_objects_that_there_are_not(model: Path, tmp_path: Path, child: int) -> None:
     """The graph can be read and not be cut (found by fuzzing): the file's fault, and no word of a bug."""
-    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    saved = protobuf_messages.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
     signatures = next(
         n for n in saved.meta_graphs[0].objects.nodes if n.user.identifier == "signature_map"
     )
     signatures.children[0].node_id = child if child > 0 else len(saved.meta_graphs[0].objects.nodes)
-    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    (model / "saved_model.pb").write_bytes(protobuf_messages.dump(saved))
     result = unnest.fix(model)
     assert result.error is not None
     assert (result.action, result.error.code) == ("failed", "damaged")
@@ -238,14 +240,14 @@ def test_objects_that_there_are_not(model: Path, tmp_path: Path, child: int) -> 
 
 def test_places_of_operations_that_are_no_text(model: Path, tmp_path: Path) -> None:
     """`_class` of a node names others in bytes that are no UTF-8 (found by fuzzing): the file's fault."""
-    saved = protos.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
+    saved = protobuf_messages.parse("SavedModel", (model / "saved_model.pb").read_bytes(), "test")
     graph = saved.meta_graphs[0].graph
     for node in [
         *graph.node,
         *(n for function in graph.library.function for n in function.node_def),
     ]:
         node.attr["_class"].list.s.append(b"loc:@\xff")
-    (model / "saved_model.pb").write_bytes(protos.dump(saved))
+    (model / "saved_model.pb").write_bytes(protobuf_messages.dump(saved))
     result = unnest.fix(model)
     assert result.error is not None
     assert (result.action, result.error.code) == ("failed", "damaged")

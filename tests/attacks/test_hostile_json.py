@@ -11,7 +11,7 @@ import pytest
 import unnest
 from tests.conftest import Cli
 from unnest.errors import Unreadable
-from unnest.formats.json_text import parse
+from unnest.formats.parse_json import parse
 
 TEXTS = {
     "nothing": ("", "empty"),

@@ -11,7 +11,7 @@ import unnest
 from tests.corpus import limits
 from tests.corpus.case import Case, cases, contents, each
 from tests.h5compare import differences
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 
 PARALLEL = [case for case in cases("saved_model") if case.parallel and "signatures" in case.facts]
 CUT = [case for case in PARALLEL if (case.wanted() | limits.otherwise(case))["action"] == "fixed"]
@@ -33,7 +33,9 @@ def test_what_is_cut(case: Case, tmp_path: Path) -> None:
     source, out = case.folder / "parallel", tmp_path / "out"
     made = unnest.fix(source, out)
     graphs = [
-        protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), str(p)).meta_graphs
+        protobuf_messages.parse(
+            "SavedModel", (p / "saved_model.pb").read_bytes(), str(p)
+        ).meta_graphs
         for p in (source, out)
     ]
     (graph,) = graphs[1]

@@ -17,7 +17,7 @@ from tests.judged import check_verdict
 from unnest import publish_output, write_jobs
 from unnest.files import atomic, copy_and_compare, os_calls, replace_input
 from unnest.files.staging_folder import StagingFolder
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 
 
 def _saved_anew(path: Path) -> None:

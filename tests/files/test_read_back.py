@@ -19,7 +19,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest import open_and_plan
 from unnest.core.plan import Output
 from unnest.errors import Unreadable
-from unnest.formats.base import Container, OnBytes, Source
+from unnest.formats.container_interface import Container, OnBytes, Source
 from unnest.formats.hdf5.legacy_h5_reader import H5Source
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
 from unnest.formats.keras3.keras_zip import KerasContainer

@@ -12,7 +12,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.batch.fixing import fix_all
 from unnest.options import FixOptions
-from unnest.report import text
+from unnest.report import text_report
 
 #: Weights, and the architecture that was kept with them.
 PAIRS = [
@@ -50,7 +50,7 @@ def test_the_report_names_it(pair: tuple[Path, Path], tmp_path: Path) -> None:
     report = unnest.inspect(weights, draw=True)
     assert report.architecture_beside in ((kept, None) if fits else (None,))
     if report.architecture_beside is not None:
-        assert f"unnest fix {weights} --architecture {kept}" in text.render(report)
+        assert f"unnest fix {weights} --architecture {kept}" in text_report.render(report)
         result = unnest.fix(weights, keras="3")
         assert result.error is not None
         assert kept in result.error.message

@@ -19,7 +19,7 @@ from tests.genuine.test_genuine_containers import cases
 from tests.h5compare import stored_architecture
 from tests.judged import check_verdict
 from unnest.errors import Refused
-from unnest.formats.base import Target
+from unnest.formats.container_interface import Target
 from unnest.formats.keras3.keras_zip import KerasSource
 from unnest.options import Dialect
 

@@ -15,7 +15,12 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
-from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protos, serving_graph
+from unnest.formats.tensorflow import (
+    cut_serving_graph,
+    meta_graph_wrappers,
+    protobuf_messages,
+    serving_meta_graph,
+)
 
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
 NO_COMPILE = ("tf20/exported-official-named-adam",)
@@ -49,10 +54,10 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
     assert unnest.fix(tmp_path / "out").action == "unchanged"
     assert not list(tmp_path.glob(".*"))
     before, after = (
-        protos.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "")
+        protobuf_messages.parse("SavedModel", (p / "saved_model.pb").read_bytes(), "")
         for p in (folder / "parallel", tmp_path / "out")
     )
-    serving = serving_graph.choose(before, "")
+    serving = serving_meta_graph.choose(before, "")
     assert list(after.meta_graphs[0].info.tags) == list(serving.info.tags)
     assert set(after.meta_graphs[0].signatures) == set(serving.signatures) - {
         cut_serving_graph.TRAIN
@@ -67,10 +72,10 @@ def test_saved_model_is_cut(folder: Path, tmp_path: Path) -> None:
 def test_no_names_are_needed(folder: Path) -> None:
     """With every operation called by a number, the same towers are found among the operations."""
     raw = (folder / "parallel/saved_model.pb").read_bytes()
-    plain, numbered = (protos.parse("SavedModel", raw, "") for _ in "12")
-    _number(serving_graph.choose(numbered, ""))
+    plain, numbered = (protobuf_messages.parse("SavedModel", raw, "") for _ in "12")
+    _number(serving_meta_graph.choose(numbered, ""))
     found = [
-        meta_graph_wrappers.cut_out_wrappers(serving_graph.choose(m, ""), "").wrappers
+        meta_graph_wrappers.cut_out_wrappers(serving_meta_graph.choose(m, ""), "").wrappers
         for m in (plain, numbered)
     ]
     told = [
@@ -89,7 +94,7 @@ def test_no_names_are_needed(folder: Path) -> None:
         assert told[0][-1][4] == total or note["wrappers"][0]["scope"] == "head"
 
 
-def _number(meta: protos.Message) -> None:
+def _number(meta: protobuf_messages.Message) -> None:
     """Every operation's name out of the graph and its functions."""
 
     def new(names: dict[str, str], tensor: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.object_graph import KEY
 from unnest.formats.tensorflow.stored_variables_check import check_stored
 
@@ -47,11 +47,11 @@ def transposed(model: Path) -> None:
 
     def change(pairs: dict[bytes, bytes]) -> None:
         for key in [k for k in pairs if k]:
-            entry = protos.parse("BundleEntry", pairs[key], "")
+            entry = protobuf_messages.parse("BundleEntry", pairs[key], "")
             sizes = [d.size for d in entry.shape.dim]
             for dim, size in zip(entry.shape.dim, reversed(sizes), strict=True):
                 dim.size = size
-            pairs[key] = protos.dump(entry)
+            pairs[key] = protobuf_messages.dump(entry)
 
     altered(model / "variables/variables.index", change)
 
@@ -84,7 +84,7 @@ def test_is_unreadable(
 
 def test_a_graph_without_variables_needs_no_file() -> None:
     """A graph that restores nothing, or its list of objects only, needs no variables file."""
-    meta = protos.new("MetaGraph")
+    meta = protobuf_messages.new("MetaGraph")
     check_stored(meta, None, "variables.index")
     names, parts = (meta.graph.node.add(name=n, op="Const") for n in ("names", "parts"))
     names.attr["value"].tensor.string_val.append(KEY.encode())

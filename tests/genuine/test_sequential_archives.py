@@ -9,7 +9,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.report import text
+from unnest.report import text_report
 
 FOLDER = FIXTURES / "sequential_archives"
 
@@ -33,5 +33,5 @@ FOLDER = FIXTURES / "sequential_archives"
 def test_answer_for_keras_3(name: str, answer: str) -> None:
     """Its last line, as far as the reason."""
     report = unnest.inspect(FOLDER / f"tf215-{name}.keras", draw=True)
-    line = text.render(report).splitlines()[-1].strip()
+    line = text_report.render(report).splitlines()[-1].strip()
     assert line.partition("; next:")[0] == f"Keras 3: {answer}"

@@ -11,7 +11,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
-from unnest.report import text
+from unnest.report import text_report
 
 MODEL = FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5"
 
@@ -19,7 +19,7 @@ MODEL = FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5"
 def test_json_holds_no_weights(tmp_path: Path) -> None:
     """So none were kept."""
     result = unnest.fix(MODEL, tmp_path / "m.json")
-    told = text.render(result, text.Look(verbose=True))
+    told = text_report.render(result, text_report.Look(verbose=True))
     assert "the weights" in told
     assert "weight was kept" not in told
 
@@ -32,7 +32,7 @@ def test_a_dry_run_loads_nothing(options: dict[str, bool], tmp_path: Path) -> No
     result = unnest.fix(path, dry_run=True, **options)  # type: ignore[arg-type]  # one of several options
     assert result.action in ("would-fix", "would-convert")
     assert result.load is None
-    assert "load_model(" not in text.render(result)
+    assert "load_model(" not in text_report.render(result)
 
 
 def test_a_dry_run_of_what_is_there(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
-from unnest.formats.base import MARK, MARKED
+from unnest.formats.container_interface import MARK, MARKED
 
 KEYED = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 #: Where the template is among the paths.

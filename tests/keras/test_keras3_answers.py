@@ -12,7 +12,7 @@ from pathlib import Path
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.layer_cases import FOLDER, PEOPLE, LayerCase, cases, stacks
-from unnest.report import text
+from unnest.report import text_report
 
 SCRIPT = Path(__file__).with_name("predict_today.py")
 #: Every so many cases of a stack.
@@ -27,7 +27,7 @@ EXPECTED = {"yes, but wrong": "other", "no:": "fails"}
 
 def answer(path: Path) -> str:
     """The last line of `unnest inspect`, as far as the reason."""
-    line = text.render(unnest.inspect(path, draw=True)).splitlines()[-1].strip()
+    line = text_report.render(unnest.inspect(path, draw=True)).splitlines()[-1].strip()
     answers = ("yes, with compile=False", "yes, but wrong", "yes", "no:", "not safely")
     return next(said for said in answers if line.startswith(f"Keras 3: {said}"))
 

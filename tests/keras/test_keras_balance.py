@@ -17,7 +17,7 @@ import pytest
 from unnest.cli import balance as command
 from unnest.cli.balance import measure
 from unnest.errors import UsageError
-from unnest.keras import balance, balance_devices, devices, keras_api, multi_gpu_model
+from unnest.keras import balance, balance_devices, device_names, keras_api, multi_gpu_model
 from unnest.keras.balance_result import Balance, Speed
 from unnest.keras.parallel_model import towers_of
 from unnest.keras.ratio_search import Trial
@@ -347,8 +347,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_on_the_command_line(tf: Any, folder: Path) -> None:
     """The real thing, in a process of its own."""
-    devices = "cpu = tf.config.list_physical_devices('CPU')[0]\nlogical = tf.config.LogicalDeviceConfiguration()\n"
-    split = f"import tensorflow as tf\n{devices}tf.config.set_logical_device_configuration(cpu, [logical] * 2)\n"
+    device_names = "cpu = tf.config.list_physical_devices('CPU')[0]\nlogical = tf.config.LogicalDeviceConfiguration()\n"
+    split = f"import tensorflow as tf\n{device_names}tf.config.set_logical_device_configuration(cpu, [logical] * 2)\n"
     (folder / "train.py").write_text(split + MODULE)
     command = [
         sys.executable,
@@ -483,12 +483,12 @@ def test_tracing_imports_nothing_that_autograph_warns_of(
 def test_a_machine_of_one_cpu_hears_how_to_try_towers(
     tf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices, "available", lambda: ("CPU:0",))
+    monkeypatch.setattr(device_names, "available", lambda: ("CPU:0",))
     with pytest.raises(
         ValueError, match=r"^2 devices are needed; this machine has CPU:0; .*split the CPU"
     ):
-        devices.targets(None)
+        device_names.targets(None)
     with pytest.raises(
         ValueError, match=r"asks for CPU:1; this machine has CPU:0; to try towers, split the CPU"
     ):
-        devices.targets([0, 1])
+        device_names.targets([0, 1])

@@ -11,8 +11,8 @@ N files only). A mutant is then
     missed     no wrapper, though it computes what the genuine file does: no harm
     untold     extracted, and nothing here can tell whether rightly
     by code    extracted because the stored code takes all rows in order, whatever the changed numbers say: `meaning`
-               knows the numbers alone, and `tests/unit/core/wrappers/test_traced_rows.py` holds what is read of
-               code against Python itself
+               knows the numbers alone, and `tests/unit/core/wrappers/stored_code/test_traced_rows.py` holds what is
+               read of code against Python itself
     by names   weights whose names changed, in a file where nothing but these shows the order of the weights
     late       every slice now stores what cells that are bound late hold: "likely", with a finding that says so
     as broken  weights that do not fit their layers: Keras refuses what is written

@@ -67,17 +67,18 @@ RULES = [
     ),
     Broken(
         rule="stored code is read to a depth only",
-        file="core/byte_code/code_objects.py",
+        file="core/byte_code/read_code_objects.py",
         old="        if depth > MAX_CONSTANT_DEPTH:\n",
         new="        if False:\n",
-        tests="tests/unit/core/byte_code/test_code_objects.py tests/unit/core/wrappers/test_lambda_code_facts.py",
+        tests="tests/unit/core/byte_code/test_read_code_objects.py "
+        "tests/unit/core/wrappers/stored_code/test_lambda_code_facts.py",
     ),
     Broken(
         rule="references in stored code may not stand for more than its bytes",
-        file="core/byte_code/code_objects.py",
+        file="core/byte_code/read_code_objects.py",
         old="        if self._objects > MAX_SHARING * len(self._data):\n",
         new="        if False:\n",
-        tests="tests/unit/core/byte_code/test_code_objects.py::test_objects_are_counted_behind_references",
+        tests="tests/unit/core/byte_code/test_read_code_objects.py::test_objects_are_counted_behind_references",
     ),
     Broken(
         rule="steps that are used up are an error",

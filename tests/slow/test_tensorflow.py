@@ -19,7 +19,7 @@ import unnest
 from tests.corpus.case import cases
 from tests.corpus.unpacked import FIXTURES
 from tests.slow.stacks import python_of
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 
 pytestmark = pytest.mark.slow
 
@@ -207,9 +207,9 @@ def test_cut_graphs_of_the_corpus_serve(tmp_path: Path) -> None:
 def test_field_numbers() -> None:
     """Every field that we name has TensorFlow's number and type."""
     ours = {}
-    for name in protos.TABLE:
+    for name in protobuf_messages.TABLE:
         fields = []
-        for field in protos.new(name).DESCRIPTOR.fields:
+        for field in protobuf_messages.new(name).DESCRIPTOR.fields:
             inner = field.message_type
             if inner is not None and inner.GetOptions().map_entry:
                 inner = inner.fields_by_name["value"].message_type

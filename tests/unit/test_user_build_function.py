@@ -25,7 +25,7 @@ def test_another_form_is_refused_before_keras_is_imported(
     like: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
-        sys.modules, "unnest.keras.target_model", None
+        sys.modules, "unnest.keras.describe_built_model", None
     )  # importing it would be another error
     with pytest.raises(UsageError) as raised:
         target_model_of(like)

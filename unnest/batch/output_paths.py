@@ -8,7 +8,7 @@ import os
 from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.files.interrupts import DeferredSignals
-from unnest.formats.detect import may_be_model
+from unnest.formats.detect_container import may_be_model
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import output_path

@@ -17,7 +17,7 @@ from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from unnest import output_file_names
 from unnest.batch.walk import Task
-from unnest.formats.detect import may_be_model
+from unnest.formats.detect_container import may_be_model
 from unnest.options import PhaseMeter
 from unnest.remote.urls import is_remote, safe_url, with_path_replaced
 from unnest.report.result import Problem, Report

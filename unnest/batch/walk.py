@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from unnest import output_file_names
 from unnest.errors import UnnestError
-from unnest.formats.base import MODEL_SUFFIXES
-from unnest.formats.detect import checkpoints_of, holds_model, is_model_folder
+from unnest.formats.container_interface import MODEL_SUFFIXES
+from unnest.formats.detect_container import checkpoints_of, holds_model, is_model_folder
 from unnest.options import FixOptions
 from unnest.remote.urls import is_remote
 from unnest.report.result import Problem

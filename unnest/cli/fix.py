@@ -22,7 +22,7 @@ from unnest.remote.urls import without_file_scheme
 from unnest.signals_and_exit_codes import DONE, FOUND, TROUBLE
 
 if TYPE_CHECKING:
-    from unnest.formats.base import Target
+    from unnest.formats.container_interface import Target
     from unnest.options import Dialect
     from unnest.report.result import Result
 

@@ -16,7 +16,7 @@ from unnest.signals_and_exit_codes import received
 
 if TYPE_CHECKING:
     from unnest.report.result import Report, Tally
-    from unnest.report.text import Look
+    from unnest.report.text_report import Look
 
 R = TypeVar("R", bound="Report")
 
@@ -93,9 +93,9 @@ def show_entries(
     if lost is not None:
         raise lost
     if view.form == "json":
-        from unnest.report import json
+        from unnest.report import json_report
 
-        print_stdout(json.render(document))
+        print_stdout(json_report.render(document))
     else:
         _conclude(tally, view)
     return tally
@@ -111,18 +111,18 @@ def _complain_of(report: Report, view: ReportView) -> None:
 def _render(report: Report, view: ReportView, look: Look) -> str | None:
     """Return the text of one entry for stdout; None for nothing."""
     if view.form == "lines":
-        from unnest.report import json
+        from unnest.report import json_report
 
-        return json.line(report)
+        return json_report.line(report)
     if view.quiet or (report.error is not None and not report.wrappers and not view.rows):
         return None
     if view.rows:
         from unnest.report import batch_rows
 
         return batch_rows.row(report, look)
-    from unnest.report import text
+    from unnest.report import text_report
 
-    return text.render(report, look)
+    return text_report.render(report, look)
 
 
 def _conclude(tally: Tally, view: ReportView) -> None:
@@ -184,7 +184,7 @@ def write_or_complain(write: Callable[[], None]) -> bool:
 
 def _terminal_look(*, verbose: bool) -> Look:
     """Return what stdout can show: colours, width, characters."""
-    from unnest.report.text import Look
+    from unnest.report.text_report import Look
 
     color = has_colors(sys.stdout)
     letters = (sys.stdout.encoding or "").lower().replace("-", "")

@@ -17,11 +17,11 @@ from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_model
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Stored
 
 if TYPE_CHECKING:
-    from unnest.core.byte_code.code_objects import CodeObject
+    from unnest.core.byte_code.read_code_objects import CodeObject
 
 #: Modules of Keras itself. What they hold is run by every model; functions of `UTILITIES` are no part of one.
 KERAS_MODULE_PATTERN = r"(keras|tf_keras|tensorflow\.keras|tensorflow\.python\.keras)(\.|$)"
@@ -77,7 +77,7 @@ def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | N
 
     None stands for code in no known layout.
     """
-    from unnest.core.byte_code.code_objects import read
+    from unnest.core.byte_code.read_code_objects import read
 
     for entry in json_tree.objects(architecture):
         config = entry.get("config")
@@ -96,7 +96,7 @@ def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | N
 
 def _names(function: CodeObject) -> Iterator[str]:
     """Yield the names in a function, and in the functions inside of it."""
-    from unnest.core.byte_code.code_objects import CodeObject
+    from unnest.core.byte_code.read_code_objects import CodeObject
 
     pending = [function]
     for code in pending:

@@ -26,7 +26,8 @@ from unnest.core.rewrite.template_summary import summarize_template
 from unnest.core.rewrite.template_training_config import rename_outputs, reorder_optimizer_state
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.frozen_list_reordering import reorder_frozen_lists
-from unnest.core.weight_assignment.layer_groups import (
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.match_layer_groups import (
     as_listed,
     group_names,
     grouped_layers,
@@ -34,7 +35,6 @@ from unnest.core.weight_assignment.layer_groups import (
     with_plain_weight_names,
     without_operations,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.renamed_layers import (
     NOT_ITS_LAYERS,
     RenamedGroups,

@@ -10,9 +10,9 @@ from unnest.core.plan import Output
 from unnest.errors import Unreadable
 from unnest.files.os_calls import write_all
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import Container, OnBytes, Source, check_same_model
+from unnest.formats.container_interface import Container, OnBytes, Source, check_same_model
 from unnest.formats.foreign_formats import foreign_json
-from unnest.formats.json_text import is_architecture, parse, read_bytes
+from unnest.formats.parse_json import is_architecture, parse, read_bytes
 from unnest.formats.preserved_style import JsonStyle
 
 #: Bytes of JSON. The largest known architecture is below 20 MB; Python needs some twenty times that.
@@ -57,7 +57,7 @@ def is_yaml(text: str) -> bool:
 
 
 def _from_yaml(text: str, path: str) -> Json:
-    from unnest.formats.yaml_text import (
+    from unnest.formats.parse_yaml import (
         parse as parse_yaml,
     )  # another library, for a file in a hundred
 

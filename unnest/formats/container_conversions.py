@@ -17,7 +17,7 @@ from unnest.core.model import Stored, Tensor
 from unnest.core.plan import GraphCut, Output, Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import ContainerName, Source, Target
+from unnest.formats.container_interface import ContainerName, Source, Target
 from unnest.formats.conversion_checks import (
     check_dtypes,
     check_frozen_parts,

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import leaf_entries
-from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.weights_promised_by_config import (
@@ -22,9 +22,9 @@ from unnest.core.keras_facts.wrapped_layers import (
 )
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan
-from unnest.core.weight_assignment.layer_groups import layer_name_by_group
+from unnest.core.weight_assignment.match_layer_groups import layer_name_by_group
 from unnest.errors import Refused
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from unnest.core.keras3.derived_weights import stored_refs
+from unnest.core.keras_facts.adapted_preprocessing_state import layers_without_state
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer, optimizer_class
-from unnest.core.keras_facts.preprocessing_state import layers_without_state
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import ContainerName, Source
+from unnest.formats.container_interface import ContainerName, Source
 from unnest.formats.keras3.h5_keras_config_conversion import LOSS_SCALE
 
 #: A file of words of a lookup layer, which its config holds where no layer's words are missing.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from unnest.core.model import Tensor
-from unnest.formats.base import TRANSFER_BLOCK, Source
+from unnest.formats.container_interface import TRANSFER_BLOCK, Source
 
 if TYPE_CHECKING:
     import numpy.typing as npt

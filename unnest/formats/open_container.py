@@ -11,8 +11,8 @@ import re
 from importlib import import_module
 
 from unnest.errors import Unreadable
-from unnest.formats.base import MODEL_SUFFIXES, Container, ContainerName, Source
-from unnest.formats.detect import (
+from unnest.formats.container_interface import MODEL_SUFFIXES, Container, ContainerName, Source
+from unnest.formats.detect_container import (
     CHECKPOINT_PART,
     container_by_first_bytes,
     container_of,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from unnest.core.model import Json
-from unnest.formats.json_text import dump
+from unnest.formats.parse_json import dump
 
 
 class JsonStyle(NamedTuple):

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from unnest.keras import batch_split, tower_execution
-from unnest.keras import devices as device_names
+from unnest.keras import batch_split, device_names, tower_execution
 from unnest.keras.balance_result import Balance, Speed
 from unnest.keras.build_parallel_model import check_template
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, api_of, is_parallel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from unnest.keras import devices as device_names
+from unnest.keras import device_names
 from unnest.keras.ratio_search import (
     EQUAL,
     Measurement,

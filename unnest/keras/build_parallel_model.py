@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, keras_api, tower_differences
-from unnest.keras import devices as device_names
+from unnest.keras import batch_split, device_names, keras_api, tower_differences
 from unnest.keras.batch_norm_momenta import IN_TURN, WAYS
 from unnest.keras.keras_api import (
     TENSORFLOW_ONLY,

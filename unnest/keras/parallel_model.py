@@ -27,8 +27,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from unnest.keras import batch_split
-from unnest.keras import devices as device_names
+from unnest.keras import batch_split, device_names
 from unnest.keras.batch_norm_momenta import IN_TURN
 from unnest.keras.keras_api import (
     KerasApi,

@@ -8,8 +8,8 @@ import warnings
 from typing import TYPE_CHECKING
 
 import unnest
+from unnest.keras.describe_built_model import target_model
 from unnest.keras.keras_api import Model
-from unnest.keras.target_model import target_model
 
 if TYPE_CHECKING:
     from unnest.options import Architecture

@@ -11,7 +11,7 @@ from typing import Any
 from unnest.errors import Failed, Refused, UnnestError, Unreadable, UsageError
 from unnest.files import write_errors
 from unnest.files.temporary_files import no_room_error
-from unnest.formats.detect import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
+from unnest.formats.detect_container import CHECKPOINT_PART, SAVED_MODEL_MARKS, holds_model
 from unnest.remote.urls import safe_url
 
 #: Fields that differ between two states of an object, by the drivers' names.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unnest.report.escape import plain
 from unnest.report.model_contents import count
 from unnest.report.result import Report, Result, Tally, state_of, warnings
-from unnest.report.text import HARD_SPACE, PAINT, Look, towers, wrap
+from unnest.report.text_report import HARD_SPACE, PAINT, Look, towers, wrap
 
 #: Kind of state -> the verdicts and actions of that kind, the worst first; summaries and pages list them so.
 KINDS = {

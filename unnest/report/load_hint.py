@@ -12,7 +12,8 @@ from unnest.core.keras_facts import (
     loading_requirements,
     unloadable_models,
 )
-from unnest.core.keras_facts.custom_functions import (
+from unnest.core.keras_facts.adapted_preprocessing_state import is_misread, layers_without_state
+from unnest.core.keras_facts.custom_functions_in_configs import (
     FOUND_BY_NAME_SINCE,
     OFTEN_WITH_A_FACTOR,
     WELL_KNOWN_ACTIVATIONS,
@@ -24,9 +25,8 @@ from unnest.core.keras_facts.loading_in_tf_keras import (
 )
 from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
-from unnest.core.keras_facts.preprocessing_state import is_misread, layers_without_state
 from unnest.core.layers.catalog import makes_masks
-from unnest.core.layers.layer_config import function_parts, settings
+from unnest.core.layers.read_config_values import function_parts, settings
 from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.misplaced_weights import (

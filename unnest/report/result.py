@@ -15,7 +15,7 @@ from unnest.findings import Finding
 
 if TYPE_CHECKING:
     from unnest.report.diagram.drawing import Drawing
-    from unnest.report.model_view import ModelView
+    from unnest.report.page.model_view import ModelView
 
 Action: TypeAlias = Literal[
     "fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unnest.core.model import Stored, Tensor
-from unnest.formats.base import ContainerName, Source
+from unnest.formats.container_interface import ContainerName, Source
 
 
 def file(

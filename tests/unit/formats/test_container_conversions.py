@@ -10,8 +10,8 @@ import pytest
 import unnest
 from tests.unit.core.build import tensors
 from unnest.core.model import Group, Stored
-from unnest.formats.base import Target
 from unnest.formats.container_conversions import CONVERSION_ROWS, in_hdf5
+from unnest.formats.container_interface import Target
 from unnest.options import Dialect
 
 

@@ -11,7 +11,7 @@ from tests.unit.formats.build import file
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.plan import Plan, Refusal
 from unnest.errors import Refused
-from unnest.formats.base import ContainerName
+from unnest.formats.container_interface import ContainerName
 from unnest.formats.conversion_checks import (
     check_dtypes,
     check_frozen_parts,

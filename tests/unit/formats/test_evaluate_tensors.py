@@ -9,7 +9,7 @@ import pytest
 
 from unnest.core.keras3 import derived_weights
 from unnest.core.model import Stored, Tensor
-from unnest.formats.base import TRANSFER_BLOCK, Source
+from unnest.formats.container_interface import TRANSFER_BLOCK, Source
 from unnest.formats.evaluate_tensors import array, blocks_of
 
 RNG = np.random.default_rng(1)

@@ -11,7 +11,7 @@ import unnest
 from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
 from tests.corpus.unpacked import FIXTURES as UNPACKED
-from unnest.formats.detect import container_of
+from unnest.formats.detect_container import container_of
 from unnest.formats.foreign_formats import FILE_SIGNATURES, foreign
 
 #: File of `fixtures/others` -> what a message calls it.

@@ -9,10 +9,10 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from tests.unit.report.test_text import CLEAN, PARALLEL, TORN
+from tests.unit.report.test_text_report import CLEAN, PARALLEL, TORN
 from unnest.report import batch_rows
 from unnest.report.result import Problem, Report, Result, Tally
-from unnest.report.text import Look
+from unnest.report.text_report import Look
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.report.test_text import CLEAN
+from tests.unit.report.test_text_report import CLEAN
 from unnest.core.keras_facts.loading_requirements import Needs
-from unnest.report import text
+from unnest.report import text_report
 from unnest.report.model_contents import safety
 from unnest.report.result import Inside
 
-VERBOSE = text.Look(verbose=True)
+VERBOSE = text_report.Look(verbose=True)
 
 
 def test_a_clean_model_in_numbers() -> None:
     inside = Inside(17, 12_466, ("image (None, 32, 32, 3)",), ("probs (None, 10)",))
-    shown = text.render(replace(CLEAN, inside=inside), VERBOSE).splitlines()
+    shown = text_report.render(replace(CLEAN, inside=inside), VERBOSE).splitlines()
     assert (
         "  model: 17 layers, 12,466 parameters; input image (None, 32, 32, 3); output probs (None, 10)"
         in shown
@@ -25,7 +25,7 @@ def test_a_clean_model_in_numbers() -> None:
 
 def test_a_graph_alone_has_no_numbers() -> None:
     report = replace(CLEAN, container="saved_model", inside=Inside(0, 0))
-    assert "model:" not in text.render(report, VERBOSE)
+    assert "model:" not in text_report.render(report, VERBOSE)
 
 
 def test_names_in_code() -> None:

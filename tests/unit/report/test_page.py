@@ -24,7 +24,7 @@ from unnest.core.plan import Choices
 from unnest.inspection import inspect_anywhere
 from unnest.options import PAGE, ROW, FixOptions
 from unnest.repair import fix_one
-from unnest.report import json as json_report
+from unnest.report import json_report
 from unnest.report.page.render import MARK, MARK_WITHIN, SCRIPTS, is_page, render
 from unnest.report.result import Report
 

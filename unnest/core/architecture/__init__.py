@@ -5,7 +5,7 @@ Nothing outside this folder knows how an architecture is spelled; what a layer c
 
 from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph import is_model
-from unnest.core.architecture.graph_from_json import (
+from unnest.core.architecture.graph_to_and_from_json import (
     NotAGraph,
     children,
     entry_name,
@@ -18,7 +18,7 @@ from unnest.core.architecture.graph_from_json import (
     read,
     replace_children,
 )
-from unnest.core.architecture.shared_object_ids import as_saved_at_top_level
+from unnest.core.architecture.model_json_as_saved_alone import as_saved_at_top_level
 
 __all__ = [
     "NotAGraph",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture.graph import Graph, is_model
-from unnest.core.architecture.graph_from_json import read
+from unnest.core.architecture.graph_to_and_from_json import read
 from unnest.core.model import JsonObject
 
 INPUTS, OUTPUTS = "input_layers", "output_layers"

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import Graph, Layer, is_model
-from unnest.core.architecture.graph_from_json import read
+from unnest.core.architecture.graph_to_and_from_json import read
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import JsonObject, Tensor
 

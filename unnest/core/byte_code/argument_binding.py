@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from unnest.core.byte_code.code_objects import (
+from unnest.core.byte_code.instruction_decoder import entry
+from unnest.core.byte_code.read_code_objects import (
     ANY_KEYWORDS,
     ANY_POSITIONAL,
     COROUTINE,
     GENERATOR,
     CodeObject,
 )
-from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
 from unnest.core.model import Unknown
 

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,

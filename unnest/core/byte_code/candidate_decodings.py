@@ -8,14 +8,14 @@ from functools import partial
 from typing import TypeVar
 
 from unnest.budget import memoize, memoize_across_files
-from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Constant, constants_within
+from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.instruction_decoder import (
     entry,
     instructions,
     may_have_written,
 )
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
+from unnest.core.byte_code.read_code_objects import CodeObject, Constant, constants_within
 from unnest.core.byte_code.runtime_values import Impossible
 
 ResultT = TypeVar("ResultT")
@@ -38,7 +38,9 @@ MAX_CODE_KEPT = 1 << 16
 
 
 def _readings(text: str) -> Sequence[tuple[CodeObject, Python]]:
-    return tuple((code, python) for code in code_objects.read(text) for python in writers(code))
+    return tuple(
+        (code, python) for code in read_code_objects.read(text) for python in writers(code)
+    )
 
 
 def writers(code: CodeObject) -> Iterator[Python]:

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any, ClassVar, Generic, Literal, NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.instruction_decoder import Instruction, at_offset
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.operand_stack import OperandStack
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,

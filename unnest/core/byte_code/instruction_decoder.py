@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from unnest.core.byte_code.code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
     COMPARISONS,
@@ -21,6 +20,7 @@ from unnest.core.byte_code.opcode_tables import (
     WITH_EXCEPT_START,
     Python,
 )
+from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Unknown
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.argument_binding import bind
 from unnest.core.byte_code.calls import Calls
-from unnest.core.byte_code.code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.frame import BlockKind, Frame
 from unnest.core.byte_code.instruction_decoder import (
     Instruction,
@@ -25,6 +24,7 @@ from unnest.core.byte_code.instruction_decoder import (
     opening,
 )
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
+from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Cells,

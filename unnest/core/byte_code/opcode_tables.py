@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from unnest.core.byte_code.code_objects import CodeLayout
+from unnest.core.byte_code.read_code_objects import CodeLayout
 
 
 class Python(NamedTuple):

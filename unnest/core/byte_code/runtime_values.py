@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Generic, TypeAlias
 
 from unnest.budget import charge_steps
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown
 

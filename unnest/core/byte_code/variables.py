@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Impossible,

@@ -11,13 +11,13 @@ from typing import Literal
 
 from unnest.core import json_tree
 from unnest.core.byte_code.candidate_decodings import readings
-from unnest.core.byte_code.code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.read_code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.byte_code.value_domain import PlainValue, ValueDomain
 from unnest.core.frontends.python_values import UNKNOWN, PythonValue, UnknownValue
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Unknown
 
 PLAIN_TYPES = (bool, int, float, str, list, tuple, dict, type(None))

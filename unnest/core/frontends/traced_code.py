@@ -21,7 +21,12 @@ from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.runtime_values import Impossible, Stopped
 from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.frontends import python_containers
-from unnest.core.frontends.library_calls import MODULE_BY_ALIAS, SCOPES, library_call, static_shape
+from unnest.core.frontends.library_functions_as_ops import (
+    MODULE_BY_ALIAS,
+    SCOPES,
+    library_call,
+    static_shape,
+)
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS, LISTS_OF_PYTHON_2
 from unnest.core.frontends.python_values import (
     MAX_BITS,
@@ -50,7 +55,7 @@ from unnest.core.interpreters.trace import (
     TracedInput,
     TracedTensor,
 )
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import BY_OPERATOR, COMPUTING_MODULES, OPERATIONS

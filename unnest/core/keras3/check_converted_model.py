@@ -24,7 +24,7 @@ from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
-from unnest.core.layers.layer_config import policy_name, settings
+from unnest.core.layers.read_config_values import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
 
 #: What the report calls these checks.

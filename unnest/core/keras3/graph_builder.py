@@ -27,7 +27,7 @@ from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, OpNode, Part
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import settings
+from unnest.core.layers.read_config_values import settings
 from unnest.core.model import CallId, Json, JsonObject, Ref, Shape, Tensor, Unknown
 
 SHAPE_OR_NUMBER = "Shape"
@@ -217,7 +217,7 @@ class Builder:
 
     def _operation_shape(self, entry: JsonObject, args: Sequence[NodeTree]) -> Shape | None:
         """Return the shape of an operation's result; None if it is unknown."""
-        from unnest.core.frontends.node_def import keras3_call
+        from unnest.core.frontends.node_defs_as_op_calls import keras3_call
         from unnest.core.interpreters.op_shapes import result_shape
 
         call = keras3_call(str(entry["class_name"]), self._sized(args), settings(entry))
@@ -225,7 +225,7 @@ class Builder:
 
     def _sized(self, args: Sequence[NodeTree]) -> list[object]:
         """Return the arguments with shapes in place of tensors."""
-        from unnest.core.frontends.node_def import plain_argument
+        from unnest.core.frontends.node_defs_as_op_calls import plain_argument
         from unnest.core.ops.static_shapes import Sized
 
         sized: list[object] = []

@@ -15,7 +15,7 @@ from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers import shape_rules
 from unnest.core.layers.catalog import built_axes, layer_record
-from unnest.core.layers.layer_config import settings
+from unnest.core.layers.read_config_values import settings
 from unnest.core.model import JsonObject, Shape
 
 #: More steps than these are not tried.

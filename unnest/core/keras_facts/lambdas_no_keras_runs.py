@@ -12,7 +12,7 @@ from unnest.core.architecture import layer_name
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.frontends.python_errors import raises
 from unnest.core.keras_facts.loading_requirements import LIBRARIES, lambda_globals, layer_entries
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import JsonObject, Stored
 
 LIBRARY_PATH = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(LIBRARIES)})[/\\]")

@@ -16,7 +16,7 @@ from unnest.core.keras_facts.loading_requirements import (
     needs,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import JsonObject, Stored
 
 WRITTEN_BY_KERAS_3 = "it is of Keras 3"

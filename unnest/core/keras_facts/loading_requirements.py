@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture.graph_from_json import MODEL_CLASSES
+from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
-from unnest.core.keras_facts.custom_functions import (
+from unnest.core.keras_facts.custom_functions_in_configs import (
     custom_activations,
     custom_objects_in_custom_class,
     custom_objects_of_keras_3,
@@ -27,7 +27,7 @@ from unnest.core.keras_facts.stored_class_names import (
     operation_module,
 )
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.load_time_code import vocabularies
 from unnest.core.model import Json, JsonObject, Stored
 

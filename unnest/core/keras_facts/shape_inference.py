@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture.graph_from_json import MODEL_CLASSES
+from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import is_list
 from unnest.core.layers.catalog import layer_record, output_shape
-from unnest.core.layers.layer_config import integer, policy_name, settings, stored_shape
+from unnest.core.layers.read_config_values import integer, policy_name, settings, stored_shape
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 TENSOR = "__keras_tensor__"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from unnest.core.layers.layer_config import integer, integers, settings
+from unnest.core.layers.read_config_values import integer, integers, settings
 from unnest.core.model import JsonObject, Shape, Unknown
 
 

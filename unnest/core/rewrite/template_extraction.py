@@ -123,9 +123,9 @@ def why_not_flattened(graph: Graph, wrapper: LayerWrapper) -> str | None:
     except Unknown as doubt:
         return f"Keras 3 stores the shape of every tensor, and the file does not have {doubt}"
     if _notes_tensors(template):
-        from unnest.core.rewrite import keras3_tensor_specs
+        from unnest.core.rewrite import infer_keras3_tensor_specs
 
-        reason = keras3_tensor_specs.why_not_noted(graph, wrapper, read(inner))
+        reason = infer_keras3_tensor_specs.why_not_noted(graph, wrapper, read(inner))
         if reason:
             return reason
     removed_layers = {
@@ -332,13 +332,13 @@ def _noting_template_output(
     """Return a function that stores a call of the head behind the template's own layers."""
     if not _notes_tensors(graph.layers[wrapper.template]):
         return lambda stored: stored
-    from unnest.core.rewrite import keras3_tensor_specs
+    from unnest.core.rewrite import infer_keras3_tensor_specs
 
     return functools.partial(
-        keras3_tensor_specs.with_output_noted,
+        infer_keras3_tensor_specs.with_output_noted,
         graph,
         wrapper,
-        keras3_tensor_specs.chain_output_spec(inner),
+        infer_keras3_tensor_specs.chain_output_spec(inner),
     )
 
 

@@ -19,7 +19,7 @@ from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
 from unnest.core.keras_facts.wrapped_layers import held_layers
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.core.weight_assignment.layer_groups import grouped_layers
+from unnest.core.weight_assignment.match_layer_groups import grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
 
 

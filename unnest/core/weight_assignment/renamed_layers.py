@@ -13,8 +13,8 @@ from unnest.core.architecture import is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Group, JsonObject
 from unnest.core.weight_assignment.flat_list_division import layers_placed_by_order
-from unnest.core.weight_assignment.layer_groups import group_names, grouped_layers
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.match_layer_groups import group_names, grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 from unnest.core.weight_assignment.weight_checks import check_architecture
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.model_json_as_saved_alone import without_numbers
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.architecture.shared_object_ids import without_numbers
 from unnest.core.keras_facts.wrapped_layers import wrapped_layer
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate

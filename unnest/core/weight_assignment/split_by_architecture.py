@@ -17,8 +17,8 @@ from unnest.core.weight_assignment.flat_list_division import (
     divide_runs,
     layers_placed_by_order,
 )
-from unnest.core.weight_assignment.layer_groups import group_names
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.match_layer_groups import group_names
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate, name_claims
 from unnest.core.weight_assignment.weight_checks import check_layer
 

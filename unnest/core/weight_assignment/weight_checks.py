@@ -16,8 +16,8 @@ from unnest.core.keras_facts.weights_promised_by_config import switched_off_weig
 from unnest.core.keras_facts.wrapped_layers import expected_weight_total
 from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
-from unnest.core.weight_assignment.layer_groups import grouped_layers
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.match_layer_groups import grouped_layers
 from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
 from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
 

@@ -18,7 +18,7 @@ from unnest.core.keras3.keras1.legacy_weight_layouts import (
 from unnest.core.keras3.layer_replacements import NewLayer
 from unnest.core.keras3.layers.activations import hard_sigmoid_factors, scale_weights
 from unnest.core.keras3.layers.dispatch import convert_layer
-from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.json_tree import is_list
-from unnest.core.keras_facts.custom_functions import ACTIVATIONS
+from unnest.core.keras_facts.custom_functions_in_configs import ACTIVATIONS
 from unnest.core.model import Json, JsonObject
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, INPUT, Node, NodeOutput
 

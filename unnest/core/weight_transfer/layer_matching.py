@@ -12,10 +12,10 @@ from unnest.core.architecture.graph import Graph, keras_order
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.model import JsonObject
+from unnest.core.weight_transfer.align_operand_order import OperandOrder
 from unnest.core.weight_transfer.config_comparison import config_difference
 from unnest.core.weight_transfer.equivalent_expressions import in_one_form
 from unnest.core.weight_transfer.model_expressions import ACTIVATION, Node, NodeOutput, outputs_of
-from unnest.core.weight_transfer.operand_order import OperandOrder
 from unnest.core.weight_transfer.target_model import WeightShape
 
 Shapes: TypeAlias = "Mapping[LeafPath, tuple[WeightShape, ...]]"

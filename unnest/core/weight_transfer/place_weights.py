@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.core.architecture import children
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
 from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion
-from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.keras_facts.optimizer_classes import optimizer_class
 from unnest.core.keras_facts.stored_class_names import current_class_name
 from unnest.core.layers.catalog import layer_record

@@ -12,7 +12,7 @@ from h5py import h5d
 
 from unnest.core.model import Tensor
 from unnest.files.reflinks import Range, are_shared, whole_blocks
-from unnest.formats.base import TRANSFER_BLOCK, OnBytes, Source
+from unnest.formats.container_interface import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.evaluate_tensors import blocks_of
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import slabs

@@ -23,8 +23,7 @@ from struct import Struct, iter_unpack, unpack, unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
-from unnest.formats.hdf5.attributes import StoredType
-from unnest.formats.hdf5.dataset_node import (
+from unnest.formats.hdf5.dataset_record import (
     BYTES_A_LINK,
     CONTIGUOUS,
     MAX_ATTRIBUTES,
@@ -36,6 +35,7 @@ from unnest.formats.hdf5.dataset_node import (
     text_of,
 )
 from unnest.formats.hdf5.heap_check import Heaps
+from unnest.formats.hdf5.read_attributes import StoredType
 
 if TYPE_CHECKING:  # most files are looked at without it
     import numpy as np

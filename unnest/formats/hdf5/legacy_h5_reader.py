@@ -21,12 +21,12 @@ from unnest.budget import refund_on
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import MARK, Source
-from unnest.formats.hdf5 import attributes as h5_attributes
-from unnest.formats.hdf5.dataset_node import require_numbers, short
+from unnest.formats.container_interface import MARK, Source
+from unnest.formats.hdf5 import read_attributes as h5_attributes
+from unnest.formats.hdf5.dataset_record import require_numbers, short
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
 from unnest.formats.hdf5.path_keyed_layout import is_path_keyed
-from unnest.formats.json_text import parse_object
+from unnest.formats.parse_json import parse_object
 from unnest.formats.preserved_style import H5Style
 
 if TYPE_CHECKING:

@@ -13,9 +13,16 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Failed
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import MARK, MARKED, Container, OnBytes, Source, check_same_model
+from unnest.formats.container_interface import (
+    MARK,
+    MARKED,
+    Container,
+    OnBytes,
+    Source,
+    check_same_model,
+)
 from unnest.formats.error_translation import oneline
-from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
 from unnest.formats.hdf5.legacy_h5_reader import (
@@ -26,7 +33,7 @@ from unnest.formats.hdf5.legacy_h5_reader import (
     H5Source,
 )
 from unnest.formats.hdf5.tensors_into_hdf5 import TensorCopier
-from unnest.formats.json_text import dump
+from unnest.formats.parse_json import dump
 
 
 class H5Container(Container):

@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable
 
-from unnest.formats.hdf5.dataset_node import text_of
+from unnest.formats.hdf5.dataset_record import text_of
 
 #: What leads from a model to its layers in a path-keyed file; the second in Keras 2.12 to 2.14.
 LAYER_ATTRIBUTES = ("layers", "_layer_checkpoint_dependencies")

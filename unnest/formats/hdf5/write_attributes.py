@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.formats.hdf5.attributes import Attributes, TextDtype, read_value
-from unnest.formats.hdf5.dataset_node import REFERENCE
+from unnest.formats.hdf5.dataset_record import REFERENCE
+from unnest.formats.hdf5.read_attributes import Attributes, TextDtype, read_value
 
 if TYPE_CHECKING:
     import h5py

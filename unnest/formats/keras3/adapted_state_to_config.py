@@ -9,15 +9,15 @@ from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.keras_facts.loading_requirements import layer_entries
-from unnest.core.keras_facts.preprocessing_state import (
+from unnest.core.keras_facts.adapted_preprocessing_state import (
     bin_boundaries,
     layers_without_vocabulary,
     vocabulary_in_order,
     with_vocabularies,
 )
+from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.model import Json, JsonObject, Stored, Tensor
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.formats.keras3.layer_paths import layers_with_paths
 
 #: Values of the largest summary that is read; `adapt` keeps some hundred.

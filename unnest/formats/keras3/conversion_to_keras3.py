@@ -11,8 +11,8 @@ from unnest.core.model import Stored
 from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code
-from unnest.formats.base import ContainerName, Source, Target
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
+from unnest.formats.container_interface import ContainerName, Source, Target
 from unnest.formats.conversion_checks import (
     check_frozen_parts,
     check_owners_known,

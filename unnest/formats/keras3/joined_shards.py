@@ -7,9 +7,9 @@ import os
 from h5py import h5d
 
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.attributes import Attributes
-from unnest.formats.hdf5.dataset_node import DatasetNode
+from unnest.formats.hdf5.dataset_record import DatasetNode
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.read_attributes import Attributes
 from unnest.formats.keras3.weights_json_map import read_map
 
 MIXED = "files of two saves are mixed; restore them from a copy"

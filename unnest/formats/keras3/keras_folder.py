@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from unnest.budget import charge_memory
 from unnest.errors import Unreadable
-from unnest.formats.base import TRANSFER_BLOCK
+from unnest.formats.container_interface import TRANSFER_BLOCK
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.json_text import is_architecture, parse_object, read_bytes
-from unnest.formats.keras3.keras_archive import (
+from unnest.formats.keras3.keras_archive_members import (
     ASSETS,
     CONFIG,
     MAX_JSON,
@@ -24,6 +23,7 @@ from unnest.formats.keras3.keras_archive import (
     stored_model,
 )
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+from unnest.formats.parse_json import is_architecture, parse_object, read_bytes
 
 #: Files below `assets` that count.
 MOST_FILES, BYTES_A_FILE = 10_000, 600

@@ -25,12 +25,18 @@ from unnest.files.file_window import FileWindow
 from unnest.files.os_calls import pread, write_all
 from unnest.files.temporary_files import no_room_error, unnamed_file
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import MARK, MODEL_SUFFIXES, TRANSFER_BLOCK, Container, OnBytes, Source
+from unnest.formats.container_interface import (
+    MARK,
+    MODEL_SUFFIXES,
+    TRANSFER_BLOCK,
+    Container,
+    OnBytes,
+    Source,
+)
 from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.json_text import dump, is_architecture, parse_object
-from unnest.formats.keras3.keras_archive import (
+from unnest.formats.keras3.keras_archive_members import (
     ASSETS,
     COMPILE,
     CONFIG,
@@ -45,6 +51,7 @@ from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
+from unnest.formats.parse_json import dump, is_architecture, parse_object
 
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20

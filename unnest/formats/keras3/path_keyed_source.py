@@ -9,7 +9,7 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Move, Plan, Rearranged
 from unnest.findings import Code, listed
-from unnest.formats.base import Source
+from unnest.formats.container_interface import Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import blocks
 from unnest.formats.keras3.joined_shards import JoinedShards

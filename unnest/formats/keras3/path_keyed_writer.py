@@ -9,8 +9,8 @@ import h5py
 from unnest.core.model import Stored, Tensor
 from unnest.core.plan import Output, Rearranged
 from unnest.errors import Failed, Refused
-from unnest.formats.base import MARK, MARKED, OnBytes, Source
-from unnest.formats.hdf5 import attributes as h5_attributes
+from unnest.formats.container_interface import MARK, MARKED, OnBytes, Source
+from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
 from unnest.formats.hdf5.guarded_file import GuardedFile

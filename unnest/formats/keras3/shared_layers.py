@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.shared_object_ids import SHARED_OBJECT_ID, without_numbers
+from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID, without_numbers
 from unnest.core.model import JsonObject
 from unnest.errors import Refused
 

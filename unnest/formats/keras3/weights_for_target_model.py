@@ -16,8 +16,8 @@ from unnest.core.weight_transfer.tf_keras_by_way_of_keras3 import (
 )
 from unnest.errors import Refused
 from unnest.findings import Code
-from unnest.formats.base import Source
 from unnest.formats.container_conversions import TargetFormat
+from unnest.formats.container_interface import Source
 from unnest.formats.conversion_checks import naming_file
 from unnest.formats.keras3.conversion_to_keras3 import keras_3_target_format
 from unnest.formats.keras3.path_keyed_weight_order import in_order

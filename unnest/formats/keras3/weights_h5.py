@@ -24,7 +24,7 @@ from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.write_errors import write_failed
 from unnest.findings import Code
-from unnest.formats.base import MARK, Container, OnBytes, Source
+from unnest.formats.container_interface import MARK, Container, OnBytes, Source
 from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.joined_shards import JoinedShards

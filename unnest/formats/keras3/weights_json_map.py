@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from unnest.errors import Unreadable
-from unnest.formats.json_text import parse_object, read_bytes
+from unnest.formats.parse_json import parse_object, read_bytes
 
 SUFFIX = ".weights.json"
 SHARD = re.compile(r"_\d{5}\.weights\.h5$")

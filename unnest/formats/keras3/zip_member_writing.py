@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 from zlib_ng import zlib_ng
 
 from unnest.files.os_calls import write_all
-from unnest.formats.base import TRANSFER_BLOCK
+from unnest.formats.container_interface import TRANSFER_BLOCK
 
 #: Permission bits of a member that names none, as `zipfile` gives them.
 PRIVATE = 0o600

@@ -28,9 +28,9 @@ from unnest.core.weight_transfer.target_model import TargetModel
 from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed
-from unnest.formats.base import ReadOnlyContainer, Source
-from unnest.formats.detect import checkpoint_prefix, saved_model_around
-from unnest.formats.json_text import parse_object
+from unnest.formats.container_interface import ReadOnlyContainer, Source
+from unnest.formats.detect_container import checkpoint_prefix, saved_model_around
+from unnest.formats.parse_json import parse_object
 from unnest.formats.tensorflow.checkpoint_meta_file import MetaFile
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel

@@ -23,7 +23,7 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
     OpGraph,
     Place,
 )
-from unnest.formats.tensorflow import graphdef, protos, serving_graph
+from unnest.formats.tensorflow import graphdef_to_op_graph, protobuf_messages, serving_meta_graph
 from unnest.formats.tensorflow.tensor_bundle import read_plain
 
 MAX_META = 1 << 31
@@ -52,19 +52,19 @@ class MetaFile:
     path: str
 
     @cached_property
-    def message(self) -> protos.Message:
+    def message(self) -> protobuf_messages.Message:
         """The parsed MetaGraph.
 
         Raises:
             Unreadable: the file is damaged.
 
         """
-        return protos.parse("MetaGraph", read_plain(self.path, MAX_META), self.path)
+        return protobuf_messages.parse("MetaGraph", read_plain(self.path, MAX_META), self.path)
 
     @cached_property
     def graph(self) -> OpGraph:
         """The flat graph; its results are the tensors that no operation reads."""
-        ops_by_name = graphdef.main_graph(self.message.graph, ()).ops
+        ops_by_name = graphdef_to_op_graph.main_graph(self.message.graph, ()).ops
         read_by = {t for op in ops_by_name.values() for t in op.inputs}
         return OpGraph(
             "", ops_by_name, (), tuple(f"{n}:0" for n in ops_by_name if f"{n}:0" not in read_by)
@@ -89,7 +89,10 @@ class MetaFile:
         values = (
             self.message.collections[key].bytes.value if key in self.message.collections else ()
         )
-        return [protos.parse("Variable", v, self.path).name.rpartition(":")[0] for v in values]
+        return [
+            protobuf_messages.parse("Variable", v, self.path).name.rpartition(":")[0]
+            for v in values
+        ]
 
     @cached_property
     def saved(self) -> dict[str, list[Saved]]:
@@ -104,7 +107,7 @@ class MetaFile:
             for key, part, tensor in zip(
                 self._texts(keys), self._texts(parts), tensors, strict=False
             ):
-                name = self._variable(graphdef.tensor(tensor))
+                name = self._variable(graphdef_to_op_graph.tensor(tensor))
                 if name is not None:
                     of_node.setdefault(key, []).append(Saved(name, _extents(part)))
             for key, saved in of_node.items():
@@ -112,7 +115,7 @@ class MetaFile:
         return saved_under
 
     @cached_property
-    def _constants(self) -> dict[str, protos.Message]:
+    def _constants(self) -> dict[str, protobuf_messages.Message]:
         return {
             n.name: n.attr["value"].tensor
             for n in self.message.graph.node
@@ -145,15 +148,15 @@ class MetaFile:
         """The wrapper in the graph. Raises Unreadable."""
         try:
             return serving_graph_wrappers.find(
-                [self.graph], graphdef.library(self.message.graph), closed=False
+                [self.graph], graphdef_to_op_graph.library(self.message.graph), closed=False
             ).wrapper
         except Broken as e:
-            raise serving_graph.broken(self.path, e) from e
+            raise serving_meta_graph.broken(self.path, e) from e
 
     @cached_property
     def is_doubtful(self) -> bool:
         """True if computations from the same variables are joined along the batch: unproven towers."""
-        view = GraphView(self.graph, graphdef.library(self.message.graph))
+        view = GraphView(self.graph, graphdef_to_op_graph.library(self.message.graph))
         try:
             concatenations = [
                 f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS
@@ -168,7 +171,7 @@ class MetaFile:
                 if len(places) > 1
             ]
         except Broken as e:
-            raise serving_graph.broken(self.path, e) from e
+            raise serving_meta_graph.broken(self.path, e) from e
         return len(joined) > MAX_JOINS or any(
             set.intersection(*variable_set) for variable_set in variable_sets
         )
@@ -180,10 +183,10 @@ class MetaFile:
             return None
         try:
             return serving_wrapper_scope_and_size.parameters(
-                self.graph, graphdef.library(self.message.graph), self.wrapper
+                self.graph, graphdef_to_op_graph.library(self.message.graph), self.wrapper
             )
         except Broken as e:
-            raise serving_graph.broken(self.path, e) from e
+            raise serving_meta_graph.broken(self.path, e) from e
 
     @cached_property
     def read(self) -> frozenset[str] | None:
@@ -191,7 +194,7 @@ class MetaFile:
         towers = self.wrapper
         if towers is None:
             return None
-        view = GraphView(self.graph, graphdef.library(self.message.graph))
+        view = GraphView(self.graph, graphdef_to_op_graph.library(self.message.graph))
         try:
             return frozenset(
                 _flat_names(
@@ -201,7 +204,7 @@ class MetaFile:
                 )
             )
         except Broken as e:
-            raise serving_graph.broken(self.path, e) from e
+            raise serving_meta_graph.broken(self.path, e) from e
 
 
 def _flat_names(variables: dict[Place, Op]) -> set[str]:

@@ -14,9 +14,9 @@ from unnest.core.architecture.graph import reached
 from unnest.core.wrappers.serving_graph import serving_graph_wrappers
 from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow import graphdef, protos
+from unnest.formats.tensorflow import graphdef_to_op_graph, protobuf_messages
 from unnest.formats.tensorflow.keep_serving_objects import keep_serving_objects
-from unnest.formats.tensorflow.serving_graph import served
+from unnest.formats.tensorflow.serving_meta_graph import served
 
 Message: TypeAlias = Any
 
@@ -51,7 +51,7 @@ def rewire(meta: Message, towers: serving_graph_wrappers.ServingWrapper, graph: 
             for info in meta.signatures[key].outputs.values():
                 if info.name:
                     info.name = serving_graph_wrappers.follow(
-                        graphdef.tensor(info.name), towers.replace
+                        graphdef_to_op_graph.tensor(info.name), towers.replace
                     )
     else:
         f = next(f for f in meta.graph.library.function if f.signature.name == towers.graph)
@@ -79,7 +79,7 @@ def _redirect_inputs(
     spell: Callable[[str], str],
 ) -> None:
     """Replace a node's inputs that the wrapper makes, and drop control edges to what is removed."""
-    normal = graphdef.tensor if spell is _flat else str
+    normal = graphdef_to_op_graph.tensor if spell is _flat else str
     new = []
     for read in node.input:
         if read.startswith("^"):
@@ -141,7 +141,7 @@ def _keep_nodes(nodes: Message, alive: set[str]) -> None:
             continue
         if "_class" in node.attr:
             _colocate(node, alive)
-        copy = protos.new("Node")
+        copy = protobuf_messages.new("Node")
         copy.CopyFrom(node)
         copies.append(copy)
     del nodes[:]
@@ -173,7 +173,7 @@ def prune(model: Message, meta: Message) -> Message:
     _keep_nodes(meta.graph.node, alive)
     _filter_collections(meta, alive)
     _filter_library(meta)
-    result = protos.new("SavedModel")
+    result = protobuf_messages.new("SavedModel")
     result.schema_version = model.schema_version
     result.meta_graphs.append(meta)
     return result
@@ -208,9 +208,11 @@ def _roots(meta: Message) -> list[str]:
 
 def _variable(data: bytes) -> Message:
     try:
-        return protos.parse("Variable", data, "a collection")
+        return protobuf_messages.parse("Variable", data, "a collection")
     except Unreadable:
-        return protos.new("Variable")  # an asset path or a resource handle, kept as it is
+        return protobuf_messages.new(
+            "Variable"
+        )  # an asset path or a resource handle, kept as it is
 
 
 def _nodes_behind(nodes: Mapping[str, Message], roots: Iterable[str]) -> set[str]:
@@ -248,7 +250,7 @@ def _filter_library(meta: Message) -> None:
         return [c for n in functions[name].node_def for c in _called_functions(n) if c in functions]
 
     live = reached((name for name in called_first if name in functions), calls)
-    library = protos.new("Library")
+    library = protobuf_messages.new("Library")
     library.function.extend(f for name, f in functions.items() if name in live)
     meta.graph.library.Clear()
     meta.graph.library.CopyFrom(library)

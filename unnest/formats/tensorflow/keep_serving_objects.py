@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from unnest.core.architecture.graph import reached
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 
 Message: TypeAlias = Any
 
@@ -39,7 +39,7 @@ def keep_serving_objects(meta: Message) -> None:
     for node in nodes:
         _forget_keras(node)
         _renumber(node, new_number)
-        copy = protos.new("SavedObject")
+        copy = protobuf_messages.new("SavedObject")
         copy.CopyFrom(node)
         copies.append(copy)
     del objects.nodes[:]

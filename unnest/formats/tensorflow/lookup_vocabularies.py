@@ -15,16 +15,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.keras_facts.preprocessing_state import (
+from unnest.core.keras_facts.adapted_preprocessing_state import (
     layers_without_vocabulary,
     vocabulary_in_order,
     with_vocabularies,
 )
 from unnest.core.model import Json, JsonObject
-from unnest.formats.json_text import parse_object
-from unnest.formats.tensorflow import graphdef
+from unnest.formats.parse_json import parse_object
+from unnest.formats.tensorflow import graphdef_to_op_graph
 from unnest.formats.tensorflow.keras_metadata_json import METADATA, metadata_by_node
-from unnest.formats.tensorflow.protos import Message
+from unnest.formats.tensorflow.protobuf_messages import Message
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
 
 #: Attributes that lead from a layer to the one in it that has the table, and to the table.
@@ -164,7 +164,7 @@ class Tables:
         array = op.attr["value"].tensor
         if array.string_val:
             return _texts(array.string_val) if len(array.shape.dim) == 1 else None
-        value = graphdef.constant(array)
+        value = graphdef_to_op_graph.constant(array)
         return [int(v) for v in value] if value.ndim == 1 and value.dtype.kind == "i" else None
 
     def _content_of_file(self, op: Message, node: int | None) -> TableContent | None:

@@ -14,7 +14,7 @@ from unnest.core.wrappers.serving_graph import (
 from unnest.core.wrappers.serving_graph.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.cut_serving_graph import rewire
-from unnest.formats.tensorflow.serving_graph import broken, called, graphs, signature_outputs
+from unnest.formats.tensorflow.serving_meta_graph import broken, called, graphs, signature_outputs
 
 Message: TypeAlias = Any
 

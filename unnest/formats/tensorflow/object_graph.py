@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.tensor_bundle import Bundle
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -63,7 +63,9 @@ class ObjectGraph:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self.where = f"{bundle.prefix}: object graph"
-        self.nodes = protos.parse("ObjectGraph", bundle.strings(KEY)[0], self.where).nodes
+        self.nodes = protobuf_messages.parse(
+            "ObjectGraph", bundle.strings(KEY)[0], self.where
+        ).nodes
         if not self.nodes:
             raise Unreadable(
                 "damaged-index", f"{self.where}: holds no objects; copy the files again"

@@ -28,15 +28,15 @@ from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Tem
 from unnest.core.wrappers.layer_graph.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import MODEL_SUFFIXES, Source
+from unnest.formats.container_interface import MODEL_SUFFIXES, Source
 from unnest.formats.error_translation import reading
-from unnest.formats.json_text import is_architecture, parse, parse_object
+from unnest.formats.parse_json import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
     cut_serving_graph,
     keras_metadata_json,
     meta_graph_wrappers,
-    protos,
-    serving_graph,
+    protobuf_messages,
+    serving_meta_graph,
 )
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
@@ -72,7 +72,7 @@ class SavedModelSource(Source):
                 f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form",
             )
         self.graph_bytes = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
-        model = protos.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
+        model = protobuf_messages.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
         if not model.meta_graphs:
             raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
         self.tags = [list(m.info.tags) for m in model.meta_graphs]
@@ -97,7 +97,9 @@ class SavedModelSource(Source):
             (*findings, Code.OTHER_MODELS(what=listed(others))) if others else findings,
         )
 
-    def _keras(self, path: str, model: protos.Message) -> tuple[Stored, tuple[Finding, ...]]:
+    def _keras(
+        self, path: str, model: protobuf_messages.Message
+    ) -> tuple[Stored, tuple[Finding, ...]]:
         """Return the Keras model, its architecture None if not stored, and findings on what is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
@@ -136,7 +138,7 @@ class SavedModelSource(Source):
             )
         return stored, ()
 
-    def _metadata(self, path: str, model: protos.Message) -> dict[str, Any] | None:
+    def _metadata(self, path: str, model: protobuf_messages.Message) -> dict[str, Any] | None:
         """Return the Keras config of the root, wherever this layout stores it; None without one."""
         if EXPORTED in self.files:
             file_path = os.path.join(path, EXPORTED)
@@ -150,7 +152,7 @@ class SavedModelSource(Source):
         meta = parse_object(text, f"{path}: the root's Keras metadata")
         return keras_metadata_json.model_of_root_metadata(meta)
 
-    def _root_metadata(self, path: str, model: protos.Message) -> str:
+    def _root_metadata(self, path: str, model: protobuf_messages.Message) -> str:
         if METADATA in self.files:
             return keras_metadata_json.metadata_by_node(os.path.join(path, METADATA)).get(0, "")
         for meta in model.meta_graphs:
@@ -169,8 +171,10 @@ class SavedModelSource(Source):
 
     def serving(self) -> tuple[Any, Any]:
         """Return a fresh copy of the messages: (SavedModel, the MetaGraph that serves)."""
-        model = protos.parse("SavedModel", self.graph_bytes, os.path.join(self.path, GRAPH))
-        return model, serving_graph.choose(model, self.path)
+        model = protobuf_messages.parse(
+            "SavedModel", self.graph_bytes, os.path.join(self.path, GRAPH)
+        )
+        return model, serving_meta_graph.choose(model, self.path)
 
     @property
     def members(self) -> Sequence[str]:
@@ -198,7 +202,7 @@ class SavedModelSource(Source):
                     f"{self.path}: the serving graph cannot be cut without doubt; "
                     "write the Keras model instead with --to h5",
                 )
-            return protos.dump(cut_serving_graph.prune(model, meta))
+            return protobuf_messages.dump(cut_serving_graph.prune(model, meta))
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Plan by the layers if they show a wrapper, else by the serving graph: it may be in a layer's code."""

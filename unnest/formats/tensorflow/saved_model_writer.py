@@ -12,7 +12,7 @@ from unnest.files.copy_and_compare import copy_file
 from unnest.files.os_calls import write_all
 from unnest.files.reflinks import are_clones
 from unnest.files.write_errors import write_failed
-from unnest.formats.base import Container, OnBytes, Source
+from unnest.formats.container_interface import Container, OnBytes, Source
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.saved_model_reader import (
     EXPORTED,

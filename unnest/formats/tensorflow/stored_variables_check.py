@@ -15,7 +15,7 @@ from unnest.core.architecture.graph import reached
 from unnest.core.wrappers.serving_graph.serving_wrapper_scope_and_size import VARIABLE_OPS
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow.object_graph import KEY
-from unnest.formats.tensorflow.protos import Message
+from unnest.formats.tensorflow.protobuf_messages import Message
 from unnest.formats.tensorflow.tensor_bundle import Bundle
 
 #: Operations that put a value in a variable: the variable, the value.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.files.os_calls import pread
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.sstable import Cursor, entries, extend, mask
 
 #: The index of a bundle is text-sized: 100,000 variables make 10 MB.
@@ -88,7 +88,7 @@ class Bundle:
             raise Unreadable(
                 "damaged-index", f"{self.index}: the checkpoint index has no header; copy it again"
             )
-        header = protos.parse("BundleHeader", raw.pop(b""), self.index)
+        header = protobuf_messages.parse("BundleHeader", raw.pop(b""), self.index)
         if header.endianness == BIG_ENDIAN:
             raise Unreadable(
                 "big-endian",
@@ -129,7 +129,7 @@ class Bundle:
         name = key.decode("utf-8", "surrogateescape")
         where = f"{self.index}: {name!r}"
         charge_steps(ENTRY_STEPS)
-        proto = protos.parse("BundleEntry", value, where)
+        proto = protobuf_messages.parse("BundleEntry", value, where)
         if proto.dtype != STRING and proto.dtype not in DTYPE_BY_NUMBER:
             raise Unreadable(
                 "dtype",
@@ -170,7 +170,9 @@ class Bundle:
                 for (s, n), d in zip(stored_extents, shape, strict=True)
             )
             pieces.append(
-                self._piece(where, protos.parse("BundleEntry", stored, where), dtype, extents)
+                self._piece(
+                    where, protobuf_messages.parse("BundleEntry", stored, where), dtype, extents
+                )
             )
         entry = BundleEntry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
         if not _tiles(entry):
@@ -181,7 +183,11 @@ class Bundle:
         return entry
 
     def _piece(
-        self, where: str, proto: protos.Message, dtype: str, extents: tuple[tuple[int, int], ...]
+        self,
+        where: str,
+        proto: protobuf_messages.Message,
+        dtype: str,
+        extents: tuple[tuple[int, int], ...],
     ) -> ShardSlice:
         """Return where one slice is stored. Raises Unreadable if its size does not fit its extents."""
         count = 1

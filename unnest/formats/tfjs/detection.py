@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from unnest.core.model import Json, JsonObject
 from unnest.errors import Unreadable
-from unnest.formats.json_text import parse, read_bytes
+from unnest.formats.parse_json import parse, read_bytes
 
 #: Bytes of a `model.json`, which holds a line a layer and one a weight.
 MAX_JSON = 64 << 20

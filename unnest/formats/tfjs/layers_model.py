@@ -27,13 +27,13 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.split_by_architecture import groups_of_flat_list, groups_of_runs
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
-from unnest.formats.base import TRANSFER_BLOCK, ReadOnlyContainer, Source, Target
-from unnest.formats.hdf5.attributes import Attributes
-from unnest.formats.hdf5.dataset_node import DatasetNode
-from unnest.formats.json_text import is_architecture, parse
+from unnest.formats.container_interface import TRANSFER_BLOCK, ReadOnlyContainer, Source, Target
+from unnest.formats.hdf5.dataset_record import DatasetNode
+from unnest.formats.hdf5.read_attributes import Attributes
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_weight_order import as_h5_lists
 from unnest.formats.keras3.weights_from_paths import Placement
+from unnest.formats.parse_json import is_architecture, parse
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json
 from unnest.formats.tfjs.manifest import DTYPE_BY_MANIFEST_NAME, HALF, WeightEntry, read_manifest
 

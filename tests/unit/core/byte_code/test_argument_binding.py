@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.byte_code.argument_binding import arguments_of
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.model import Unknown
 
 CODE = CodeObject(

@@ -9,15 +9,15 @@ import pytest
 
 from tests.unit.core.keras3.lambdas import compiled
 from unnest.budget import Answers, Budget, limited
-from unnest.core.byte_code import candidate_decodings, code_objects
+from unnest.core.byte_code import candidate_decodings, read_code_objects
 from unnest.core.byte_code.candidate_decodings import (
     every_constant,
     names_used,
     readings,
     writers,
 )
-from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.opcode_tables import PYTHONS
+from unnest.core.byte_code.read_code_objects import CodeObject
 
 CODE = CodeObject(
     layout="3.8", arguments=2, keyword_only=1, stack=4, flags=0, code=b"", constants=(None,), names=(),
@@ -76,8 +76,8 @@ def test_code_is_read_once_for_all_files_unless_it_is_long(
 ) -> None:
     """Within a file it is read once either way."""
     text = compiled.functions()["3.11"]["lambda x: x[:, 1:]"][0]
-    read, times_read = code_objects.read, itertools.count(1)
-    monkeypatch.setattr(code_objects, "read", lambda text: next(times_read) and read(text))
+    read, times_read = read_code_objects.read, itertools.count(1)
+    monkeypatch.setattr(read_code_objects, "read", lambda text: next(times_read) and read(text))
     monkeypatch.setattr(candidate_decodings, "MAX_CODE_KEPT", most)
     answers = Answers()
     for path in ("a.h5", "b.h5"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.operand_stack import OperandStack, only_values
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.byte_code.runtime_values import (
     MAX_STACK_WORK,
     Impossible,

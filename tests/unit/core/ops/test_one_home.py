@@ -47,7 +47,7 @@ ACTIVATIONS = "names of Keras's activation functions"
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
     "keras3_op_modules.py": "the modules of Keras 3's classes, which every converted model needs",
-    "frontends/library_calls.py": "functions whose arguments libraries spell otherwise",
+    "frontends/library_functions_as_ops.py": "functions whose arguments libraries spell otherwise",
     "wrappers/search/tower_counting_heads.py": "heads that split the joined batch again",
     "wrappers/claims/merge_code_checks.py": WORDS_OF_CODE,
     "wrappers/claims/slice_code_checks.py": WORDS_OF_CODE,
@@ -67,7 +67,7 @@ EXCEPTIONS = {
     "keras3/training/optimizer_slots.py": "tensor transforms of the same names",
     "keras3/training/compile_settings.py": "losses",
     "keras_facts/loading_in_keras_3.py": MODES,
-    "keras_facts/custom_functions.py": ACTIVATIONS,
+    "keras_facts/custom_functions_in_configs.py": ACTIVATIONS,
     "layers/record.py": MODES,
     "layers/shape_rules.py": MODES,
     "layers/weight_rules.py": "a score of Attention",

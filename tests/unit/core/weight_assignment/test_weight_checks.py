@@ -17,8 +17,8 @@ from tests.unit.core.build import (
     tensors,
 )
 from unnest.core.model import Group
-from unnest.core.weight_assignment.layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.match_layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.weight_checks import check_architecture, check_list_order
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unnest.budget import Budget, OverBudget, limited
-from unnest.formats.base import TRANSFER_BLOCK
+from unnest.formats.container_interface import TRANSFER_BLOCK
 from unnest.formats.hdf5.read_datasets import MAX_SLAB, slabs
 
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...] | None]] = [

@@ -17,7 +17,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Plan, Refusal, Rewritten
 from unnest.errors import Refused
-from unnest.formats.base import Source, Target
+from unnest.formats.container_interface import Source, Target
 from unnest.formats.keras3.conversion_to_keras3 import keras_3_target_format
 
 

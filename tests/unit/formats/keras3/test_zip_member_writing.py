@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnest.formats.base import TRANSFER_BLOCK
+from unnest.formats.container_interface import TRANSFER_BLOCK
 from unnest.formats.keras3 import zip_member_writing
 from unnest.formats.keras3.zip_member_writing import OffsetFile, ZipTarget, crc32_of
 

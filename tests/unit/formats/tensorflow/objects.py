@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from unnest.core.model import JsonObject
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -17,7 +17,7 @@ SHAPES = {"mean": (3,), "variance": (3,), "count": (), "kernel": (3, 2), "bias":
 def checkpoint(objects: Mapping[str, Mapping[str, str]]) -> ObjectGraph:
     """Of objects by name, the root first, each with its attributes; an object called as a weight is that variable."""
     names = [*objects, *SHAPES]
-    graph = protos.new("ObjectGraph")
+    graph = protobuf_messages.new("ObjectGraph")
     for name in names:
         node = graph.nodes.add()
         for attribute, child in objects.get(name, {}).items():
@@ -28,7 +28,7 @@ def checkpoint(objects: Mapping[str, Mapping[str, str]]) -> ObjectGraph:
         name + VALUE: SimpleNamespace(shape=shape, dtype="<f4") for name, shape in SHAPES.items()
     }
     bundle: Any = SimpleNamespace(
-        prefix="c", entries=entries, strings=lambda _: [protos.dump(graph)]
+        prefix="c", entries=entries, strings=lambda _: [protobuf_messages.dump(graph)]
     )
     return ObjectGraph(bundle)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protos
+from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protobuf_messages
 from unnest.formats.tensorflow.keep_serving_objects import OPTIMIZER_KIND
 
 SAVED = FIXTURES / "saved_model"
@@ -17,13 +17,13 @@ SAVED = FIXTURES / "saved_model"
 def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     """TensorFlow 2.0 to 2.3 restore the slots of whatever has the path of the optimizer, and fail where they cannot."""
     path = SAVED / name / "parallel" / "saved_model.pb"
-    model = protos.parse("SavedModel", path.read_bytes(), str(path))
+    model = protobuf_messages.parse("SavedModel", path.read_bytes(), str(path))
     (meta,) = model.meta_graphs
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER_KIND) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
     assert meta_graph_wrappers.cut_out_wrappers(meta, str(path)).wrappers
-    (reduced,) = protos.parse(
-        "SavedModel", protos.dump(cut_serving_graph.prune(model, meta)), "reduced"
+    (reduced,) = protobuf_messages.parse(
+        "SavedModel", protobuf_messages.dump(cut_serving_graph.prune(model, meta)), "reduced"
     ).meta_graphs
     nodes = reduced.objects.nodes
     assert OPTIMIZER_KIND not in {n.user.identifier for n in nodes}

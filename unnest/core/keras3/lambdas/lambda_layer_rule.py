@@ -18,7 +18,7 @@ from unnest.core.keras3.layer_replacements import (
     with_inputs_filled_in,
 )
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code
 

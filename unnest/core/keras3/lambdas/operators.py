@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.frontends.node_def import keras3_call, plain_argument
+from unnest.core.frontends.node_defs_as_op_calls import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, Operand, OpNode, Part

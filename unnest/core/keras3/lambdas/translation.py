@@ -9,16 +9,16 @@ from typing import Literal
 from unnest.core import json_tree
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
-from unnest.core.byte_code.code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import Python
+from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.keras3_op_calls import Input, Operand, OpNode
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Unknown, release_of
 from unnest.core.ops.keras3_expression_values import (
     FLOAT,

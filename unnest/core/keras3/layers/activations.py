@@ -10,7 +10,7 @@ from unnest.core.keras3 import config_values, derived_weights
 from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights, chain
-from unnest.core.keras_facts.custom_functions import (
+from unnest.core.keras_facts.custom_functions_in_configs import (
     ACTIVATIONS,
     HARD_SIGMOID,
     OFTEN_WITH_A_FACTOR,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
-from unnest.core.keras_facts.custom_functions import custom_objects_in_custom_class
+from unnest.core.keras_facts.custom_functions_in_configs import custom_objects_in_custom_class
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake
 from unnest.core.keras_facts.weight_shape_check import fits_shape
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record

@@ -17,7 +17,7 @@ from unnest.core.keras3.layers.activations import (
 )
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
 from unnest.core.keras3.masks.masked_steps import gave_initial_state
-from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
 

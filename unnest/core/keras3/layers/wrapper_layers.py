@@ -16,7 +16,7 @@ from unnest.core.keras3.layer_replacements import (
     Weights,
     chain,
 )
-from unnest.core.keras_facts.custom_functions import HARD_SIGMOID
+from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.model import Json
 
 

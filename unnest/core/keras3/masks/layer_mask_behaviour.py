@@ -11,7 +11,7 @@ from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer, in_order
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import gives_sequences, settings
+from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import CallId, JsonObject
 

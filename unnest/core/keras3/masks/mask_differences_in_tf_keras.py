@@ -22,7 +22,7 @@ from unnest.core.keras3.masks.layer_mask_behaviour import (
 from unnest.core.keras3.masks.masked_steps import gave_initial_state
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import gives_sequences, settings
+from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import CallId, JsonObject, Stored
 

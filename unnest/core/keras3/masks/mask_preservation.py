@@ -51,7 +51,7 @@ from unnest.core.keras3.masks.masked_steps import (
     repeats_last_output,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import settings
+from unnest.core.layers.read_config_values import settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import JsonObject
 

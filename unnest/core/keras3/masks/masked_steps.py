@@ -20,7 +20,7 @@ from unnest.core.keras3.layer_replacements import (
     numpy_operation,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import gives_sequences, settings
+from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import JsonObject
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.frontends.node_def import node_attributes, node_call, node_inputs, node_operation
+from unnest.core.frontends.node_defs_as_op_calls import (
+    node_attributes,
+    node_call,
+    node_inputs,
+    node_operation,
+)
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.operations.stored_function_calls import operation, part
 from unnest.core.keras3.operations.symbolic_arguments import CallValues

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.core.frontends.node_def import node_attributes
+from unnest.core.frontends.node_defs_as_op_calls import node_attributes
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas.lambda_layer_rule import named_function
 from unnest.core.keras3.layer_replacements import LayerCall, NewLayer, NodeTree

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path, is_list
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_batch_roles import Number

@@ -15,14 +15,14 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.json_tree import Path, is_list
-from unnest.core.keras_facts.custom_functions import ROLE_SUFFIXES, custom_activations
+from unnest.core.keras_facts.custom_functions_in_configs import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.keras_facts.weights_promised_by_config import (
     expected_weight_counts,
     has_initializers,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.layer_config import function_parts, policy_name
+from unnest.core.layers.read_config_values import function_parts, policy_name
 from unnest.core.model import CallId, Json, JsonObject
 
 if TYPE_CHECKING:  # most models hold no Lambda, whose code takes much to read
@@ -222,7 +222,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
-    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.frontends.layers_as_op_calls import parse_op_call
     from unnest.core.ops.registry import argument
 
     op_call = parse_op_call(layer, call)
@@ -353,7 +353,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
-    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.frontends.layers_as_op_calls import parse_op_call
 
     op_call = parse_op_call(layer, call)
     if op_call is not None:
@@ -382,7 +382,7 @@ def _takes_less(dtype: Json) -> bool:
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
-    from unnest.core.frontends.layer_op_calls import parse_op_call, reshape_target
+    from unnest.core.frontends.layers_as_op_calls import parse_op_call, reshape_target
     from unnest.core.ops.registry import argument
 
     op_call = parse_op_call(layer, call)

@@ -132,7 +132,7 @@ def shows_row_cuts(graph: Graph) -> bool:
 def _can_be_read(layer: Layer) -> bool:
     if layer.is_model:
         return shows_row_cuts(read(layer.stored))
-    from unnest.core.frontends.layer_op_calls import is_operation
+    from unnest.core.frontends.layers_as_op_calls import is_operation
 
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
@@ -143,7 +143,7 @@ def _can_be_read(layer: Layer) -> bool:
 
 def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
-    from unnest.core.frontends.layer_op_calls import parse_op_call
+    from unnest.core.frontends.layers_as_op_calls import parse_op_call
     from unnest.core.ops.registry import operation_of
 
     op_call = parse_op_call(layer, call)
@@ -193,7 +193,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
 
 def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
     """Return True if what a slice does is not stored, and the caller does not vouch for its class either."""
-    from unnest.core.frontends.layer_op_calls import is_operation
+    from unnest.core.frontends.layers_as_op_calls import is_operation
 
     layer = graph.layers[at.layer]
     is_shown = is_operation(layer, graph.call(at)) or layer_batch_roles.shows_how(layer)

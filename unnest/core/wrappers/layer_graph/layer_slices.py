@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
-from unnest.core.frontends.layer_op_calls import is_operation
+from unnest.core.frontends.layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims, slice_code_checks

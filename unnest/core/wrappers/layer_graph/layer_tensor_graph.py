@@ -11,13 +11,13 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.frontends.layer_op_calls import (
+from unnest.core.frontends.layers_as_op_calls import (
     is_operation,
     parse_op_call,
     reshape_target,
     with_refs,
 )
-from unnest.core.frontends.node_def import parse_node_def
+from unnest.core.frontends.node_defs_as_op_calls import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence_arrays import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layer_op_calls import is_operation
+from unnest.core.frontends.layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape

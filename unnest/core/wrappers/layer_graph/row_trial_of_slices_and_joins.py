@@ -12,7 +12,7 @@ from math import lcm
 from types import MappingProxyType
 
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layer_op_calls import is_operation
+from unnest.core.frontends.layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis

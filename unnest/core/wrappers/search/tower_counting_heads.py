@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layer_op_calls import reshape_target
+from unnest.core.frontends.layers_as_op_calls import reshape_target
 from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.apply import apply

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.frontends.node_def import may_join_rows, node_call, node_operation
+from unnest.core.frontends.node_defs_as_op_calls import may_join_rows, node_call, node_operation
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall

@@ -7,16 +7,21 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
-from unnest.core.byte_code import code_objects
+from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.candidate_decodings import (
     every_constant,
     names_used,
     writers,
 )
-from unnest.core.byte_code.code_objects import ANY_KEYWORDS, CodeObject, Constant, constants_within
 from unnest.core.byte_code.instruction_decoder import Instruction, instructions
+from unnest.core.byte_code.read_code_objects import (
+    ANY_KEYWORDS,
+    CodeObject,
+    Constant,
+    constants_within,
+)
 from unnest.core.byte_code.runtime_values import Impossible
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json
 
 
@@ -51,7 +56,7 @@ def code(function: Json) -> CodeFacts | None:
 @lru_cache(maxsize=1024)
 def _read(text: str, *, captures: bool) -> CodeFacts | None:
     """Return the facts of stored code; cached, as every question about a layer asks for them."""
-    return next((_facts(reading, captures) for reading in code_objects.read(text)), None)
+    return next((_facts(reading, captures) for reading in read_code_objects.read(text)), None)
 
 
 def _facts(code: CodeObject, captures: bool) -> CodeFacts:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.core import json_tree
-from unnest.core.byte_code import code_objects
+from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.candidate_decodings import every_constant
-from unnest.core.byte_code.code_objects import CodeObject
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.frontends.traced_code import follow
 from unnest.core.interpreters.numbered_rows import row_sizes
 from unnest.core.interpreters.trace import (
@@ -24,7 +24,7 @@ from unnest.core.interpreters.trace import (
     TracedInput,
     TracedTensor,
 )
-from unnest.core.layers.layer_config import function_parts
+from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_arrays import ZERO, Array
@@ -135,7 +135,7 @@ def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
     """Yield the absolute values of whole numbers in code and in the values beside it."""
     text, defaults, closure = function_parts(function)
     beside = (leaf for part in (defaults, closure, values) for _, leaf in json_tree.leaves(part))
-    pending: list[object] = [*code_objects.read(text or ""), *beside]
+    pending: list[object] = [*read_code_objects.read(text or ""), *beside]
     while pending:
         value = pending.pop()
         if isinstance(value, CodeObject):

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.byte_code import code_objects
+from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.instruction_decoder import FEWEST_WITH_ARGUMENT
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.model import Json
@@ -49,7 +49,7 @@ def before_36(text: str) -> str | None:
 
     None where the two Pythons' instructions differ: calls with keywords, jumps, inner functions, unpacking in calls.
     """
-    code = code_objects.read(text)[0].code
+    code = read_code_objects.read(text)[0].code
     words = [(code[at], code[at + 1]) for at in range(0, len(code), 2)]
     if any(number in OTHERWISE_IN_36 for number, _ in words):
         return None

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from unnest.core.byte_code.code_objects import CodeObject
 from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
+from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.keras3.lambdas.expression_domain import Expressions
 from unnest.core.keras3_op_calls import Input
 from unnest.core.model import Unknown

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
 from tests.unit.core.wrappers.one_layer import function
-from unnest.core.byte_code.code_objects import MAX_CONSTANT_DEPTH
+from unnest.core.byte_code.read_code_objects import MAX_CONSTANT_DEPTH
 from unnest.core.model import Json
 from unnest.core.wrappers.stored_code.lambda_code_facts import CodeFacts, code
 

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from tests.unit.core.keras3.lambdas.compiled import PYTHONS, functions
-from unnest.core.byte_code import code_objects
-from unnest.core.byte_code.code_objects import CodeObject, Opaque, read
+from unnest.core.byte_code import read_code_objects
+from unnest.core.byte_code.read_code_objects import CodeObject, Opaque, read
 
 LAYOUTS = {"2.7": "2", "3.6": "3", "3.7": "3", "3.8": "3.8", "3.9": "3.8", "3.10": "3.10"}
 
@@ -139,8 +139,8 @@ def test_objects_are_counted_behind_references() -> None:
 
 
 def test_nothing_is_unmarshalled() -> None:
-    assert "marshal" not in vars(code_objects)
-    assert sys.getrecursionlimit() > 5 * code_objects.MAX_CONSTANT_DEPTH
+    assert "marshal" not in vars(read_code_objects)
+    assert sys.getrecursionlimit() > 5 * read_code_objects.MAX_CONSTANT_DEPTH
 
 
 @pytest.mark.parametrize("text", ["", "no code", "Y28=", "4wAA", "\u1234", "c" * 100])

@@ -21,7 +21,7 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Output, Plan
 from unnest.errors import Failed, Refused
 from unnest.findings import Finding
-from unnest.formats.json_text import dump
+from unnest.formats.parse_json import dump
 from unnest.formats.preserved_style import H5Style, JsonStyle
 
 if TYPE_CHECKING:

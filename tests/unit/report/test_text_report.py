@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code
-from unnest.report import text
+from unnest.report import text_report
 from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import AsKeras3, Problem, Report, Result, Writer
 
@@ -38,25 +38,25 @@ PARALLEL = Report(
 
 def test_on_a_terminal() -> None:
     """Lines are broken between words, and continued further in; what is to be pasted is not broken."""
-    look = text.Look(width=60, wraps=True)
+    look = text_report.Look(width=60, wraps=True)
     report = replace(
         PARALLEL,
         path="my models/b.h5",
         does_not_load_in={"Keras 3": "a bare list of layers"},
         as_keras_3=AsKeras3(),
     )
-    lines = text.render(report, look).splitlines()
+    lines = text_report.render(report, look).splitlines()
     assert all(len(line) <= 60 for line in lines)
     assert lines[-1] == "    unnest fix 'my models/b.h5' --keras 3"
     load = "import tf_keras; model = tf_keras.models.load_model('b.h5')"
     output = "a folder with a long name/and one within/model.unnested.keras"
     fixed = Result(path="b.h5", verdict="clean", action="converted", output=output, load=load)
-    assert text.render(fixed, look).splitlines() == [
+    assert text_report.render(fixed, look).splitlines() == [
         f"converted: {output}",
         "  from b.h5",
         f"  {load}",
     ]
-    painted = text.render(fixed, look._replace(color=True)).splitlines()
+    painted = text_report.render(fixed, look._replace(color=True)).splitlines()
     assert painted[0] == f"\x1b[32mconverted\x1b[0m: {output}"
 
 
@@ -66,7 +66,7 @@ def test_the_result_first() -> None:
         PARALLEL, path="b.h5", fix_would="unnest fix writes b.unnested.h5",
         does_not_load_in={"Keras 3": "old"}, as_keras_3=AsKeras3(),
     )  # fmt: skip
-    assert text.render(report).splitlines() == [
+    assert text_report.render(report).splitlines() == [
         "b.h5: parallel (model in h5, Keras 2.2.4)",
         '  multi-GPU wrapper: your model "net", in wrappers of 4 and 2 towers (proven)',
         "  attention: weights alone do not show whether this is a parallel model [needs-architecture] (-v says more)",
@@ -74,7 +74,7 @@ def test_the_result_first() -> None:
         "  next: unnest fix b.h5  (writes b.unnested.h5)",
         "  Keras 3: no: old; next: unnest fix b.h5 --keras 3",
     ]
-    told = text.render(report, text.Look(verbose=True))
+    told = text_report.render(report, text_report.Look(verbose=True))
     for fact in (
         "m wraps inner in 4 towers (proven)",
         "because <b>names</b>",
@@ -92,7 +92,8 @@ def test_the_result_first() -> None:
 )  # fmt: skip
 def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) -> None:
     assert (
-        text.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers]) == words
+        text_report.towers([PARALLEL.wrappers[0]._replace(towers=number) for number in numbers])
+        == words
     )
 
 
@@ -109,9 +110,9 @@ def test_towers_of_nested_wrappers(numbers: tuple[int | None, ...], words: str) 
 def test_keras_3(why: str, answer: str) -> None:
     """A file that it refuses differs from one that it may compute wrongly; what to run is the same."""
     report = replace(PARALLEL, path="b.h5", does_not_load_in={"Keras 3": why})
-    line = text.render(report).splitlines()[-1].strip()
+    line = text_report.render(report).splitlines()[-1].strip()
     assert line == f"Keras 3: {answer}; next: unnest fix b.h5 --keras 3"
-    weights = text.render(replace(report, contents="weights"))
+    weights = text_report.render(replace(report, contents="weights"))
     assert weights.endswith("next: unnest fix b.h5 --architecture MODEL.json --keras 3")
 
 
@@ -132,7 +133,7 @@ def test_keras_3_opens_the_file_as_it_is(asked: AsKeras3, line: str) -> None:
     report = replace(
         PARALLEL, path="b.h5", does_not_load_in={"Keras 3": UNPROMISED}, as_keras_3=asked
     )
-    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: {line}"
+    assert text_report.render(report).splitlines()[-1].strip() == f"Keras 3: {line}"
 
 
 @pytest.mark.parametrize(
@@ -153,4 +154,4 @@ def test_the_command_for_keras_3(as_keras_3: AsKeras3, options: tuple[str, ...],
         as_keras_3=as_keras_3,
         options=options,
     )
-    assert text.render(report).splitlines()[-1].strip() == f"Keras 3: no: old; {end}"
+    assert text_report.render(report).splitlines()[-1].strip() == f"Keras 3: no: old; {end}"

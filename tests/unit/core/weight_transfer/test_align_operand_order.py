@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unnest.core.weight_transfer.align_operand_order import OperandOrder
 from unnest.core.weight_transfer.model_expressions import Node, NodeOutput
-from unnest.core.weight_transfer.operand_order import OperandOrder
 
 
 def node(kind: str, *inputs: NodeOutput) -> Node:

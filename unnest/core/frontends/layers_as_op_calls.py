@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.node_def import (
+from unnest.core.frontends.node_defs_as_op_calls import (
     keras3_call,
     node_attributes,
     node_call,

@@ -9,7 +9,7 @@ from unnest.core.architecture import is_model
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
-from unnest.formats.base import MARK
+from unnest.formats.container_interface import MARK
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 

@@ -19,7 +19,7 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
     Place,
 )
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow import graphdef
+from unnest.formats.tensorflow import graphdef_to_op_graph
 
 Message: TypeAlias = Any
 
@@ -54,13 +54,16 @@ def served(meta: Message) -> list[str]:
 def signature_outputs(meta: Message) -> list[list[str]]:
     """Return the tensors that each signature serves."""
     signatures = (meta.signatures[k] for k in served(meta))
-    return [[graphdef.tensor(i.name) for i in s.outputs.values() if i.name] for s in signatures]
+    return [
+        [graphdef_to_op_graph.tensor(i.name) for i in s.outputs.values() if i.name]
+        for s in signatures
+    ]
 
 
 def graphs(meta: Message) -> tuple[list[OpGraph], dict[str, OpGraph]]:
     """Return the graphs that the signatures reach, the flat graph first, and all functions by name."""
-    library = graphdef.library(meta.graph)
-    main = graphdef.main_graph(meta.graph, outputs(meta))
+    library = graphdef_to_op_graph.library(meta.graph)
+    main = graphdef_to_op_graph.main_graph(meta.graph, outputs(meta))
     order = _callers_first(main, library)
     calls_by_function: dict[str, list[tuple[str, Op]]] = {}
     for graph in (main, *(library[n] for n in order)):

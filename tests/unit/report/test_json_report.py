@@ -12,7 +12,7 @@ import pytest
 
 import unnest
 from tests.attacks.hostile import ATTACKS
-from unnest.report.json import SCHEMA_VERSION, document, render
+from unnest.report.json_report import SCHEMA_VERSION, document, render
 from unnest.report.result import Report
 
 SCHEMA = json.loads(files("unnest.report").joinpath("schema.json").read_text())

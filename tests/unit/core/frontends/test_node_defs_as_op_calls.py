@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.frontends.node_def import (
+from unnest.core.frontends.node_defs_as_op_calls import (
     keras3_call,
     may_join_rows,
     node_attributes,

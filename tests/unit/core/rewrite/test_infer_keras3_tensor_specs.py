@@ -10,8 +10,8 @@ from unnest.core.architecture import read, tensor_refs
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.model import CallId, Ref
-from unnest.core.rewrite import keras3_tensor_specs
-from unnest.core.rewrite.keras3_tensor_specs import (
+from unnest.core.rewrite import infer_keras3_tensor_specs
+from unnest.core.rewrite.infer_keras3_tensor_specs import (
     chain_output_spec,
     why_not_noted,
     with_output_noted,
@@ -138,6 +138,8 @@ def test_the_head_reads_what_the_template_makes() -> None:
     assert changed == outer([None, 3]).layers["h"].calls[0].stored
     assert with_output_noted(graph, FOUND, None, stored) == stored
     assert (
-        keras3_tensor_specs.with_output_noted(graph, FOUND, Spec((None, 3), "float16"), stored)
+        infer_keras3_tensor_specs.with_output_noted(
+            graph, FOUND, Spec((None, 3), "float16"), stored
+        )
         == stored
     )

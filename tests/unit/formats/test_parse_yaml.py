@@ -16,7 +16,7 @@ import unnest
 from tests import cost
 from tests.corpus.unpacked import FIXTURES
 from unnest.errors import Unreadable
-from unnest.formats.yaml_text import parse
+from unnest.formats.parse_yaml import parse
 
 PATHS = sorted(FIXTURES.glob("*/*/model.yaml"))
 CASES = [pytest.param(p, id=str(p.parent.relative_to(FIXTURES))) for p in PATHS]

@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.message import DecodeError, EncodeError
 
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 
 
 class Lacking:
@@ -26,17 +26,17 @@ class Lacking:
 
 
 def test_no_memory_to_parse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protos, "new", lambda _: Lacking())
+    monkeypatch.setattr(protobuf_messages, "new", lambda _: Lacking())
     with pytest.raises(MemoryError):
-        protos.parse("SavedModel", b"", "m")
+        protobuf_messages.parse("SavedModel", b"", "m")
 
 
 def test_no_memory_to_write() -> None:
     with pytest.raises(MemoryError):
-        protos.dump(Lacking())
+        protobuf_messages.dump(Lacking())
 
 
 @pytest.mark.parametrize("damaged", [b"\xff", b"\x0a\x05ab", b"\x0b" * 200])
 def test_damage_is_the_files(damaged: bytes) -> None:
     with pytest.raises(Unreadable, match="m: not a whole BundleHeader message"):
-        protos.parse("BundleHeader", damaged, "m")
+        protobuf_messages.parse("BundleHeader", damaged, "m")

@@ -18,7 +18,7 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
     StoredShape,
 )
 from unnest.errors import Unreadable
-from unnest.formats.tensorflow import protos
+from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.tensor_bundle import DTYPE_BY_NUMBER
 
 #: What an operation costs, beside its inputs and attributes.
@@ -31,17 +31,17 @@ EMPTY_ARRAY_BYTES = 1 << 10
 ELEMENTS = ("float_val", "double_val", "int_val", "int64_val", "bool_val")
 
 
-def main_graph(graph: protos.Message, results: Iterable[str]) -> OpGraph:
+def main_graph(graph: protobuf_messages.Message, results: Iterable[str]) -> OpGraph:
     """Return the flat graph of a MetaGraph; `results` are the tensors that its signatures name."""
     return OpGraph("", {n.name: op(n) for n in graph.node}, (), tuple(tensor(r) for r in results))
 
 
-def library(graph: protos.Message) -> dict[str, OpGraph]:
+def library(graph: protobuf_messages.Message) -> dict[str, OpGraph]:
     """Return the functions of a MetaGraph by name."""
     return {f.signature.name: function(f) for f in graph.library.function}
 
 
-def function(f: protos.Message) -> OpGraph:
+def function(f: protobuf_messages.Message) -> OpGraph:
     """Return the body of one function. Raises Unreadable."""
     args = tuple(a.name for a in f.signature.input_arg)
     missing = [o.name for o in f.signature.output_arg if o.name not in f.ret]
@@ -60,11 +60,11 @@ def function(f: protos.Message) -> OpGraph:
     )
 
 
-def _argument_shapes(f: protos.Message, count: int) -> tuple[StoredShape, ...]:
+def _argument_shapes(f: protobuf_messages.Message, count: int) -> tuple[StoredShape, ...]:
     """Return the shapes of a function's `count` arguments, from `arg_attr`, whose values are parsed here."""
     shapes: dict[int, StoredShape] = {}
     for raw in f.arg_attr:
-        entry = protos.parse("ArgAttr", raw, f.signature.name)
+        entry = protobuf_messages.parse("ArgAttr", raw, f.signature.name)
         value = (
             entry.value.attr.get("_output_shapes") if "_output_shapes" in entry.value.attr else None
         )
@@ -80,7 +80,7 @@ def tensor(name: str) -> str:
     return name if ":" in name else name + ":0"
 
 
-def op(node: protos.Message, *, inside: bool = False) -> Op:
+def op(node: protobuf_messages.Message, *, inside: bool = False) -> Op:
     """Return a NodeDef as an operation, its inputs as tensor names."""
     charge_steps(OP_STEPS + len(node.input) + len(node.attr))
     charge_memory(OP_BYTES)
@@ -102,12 +102,12 @@ def op(node: protos.Message, *, inside: bool = False) -> Op:
     return Op(node.name, node.op, data, controls, attrs, value, shapes)
 
 
-def shape(message: protos.Message) -> StoredShape:
+def shape(message: protobuf_messages.Message) -> StoredShape:
     """Return a static shape, -1 for an open size; None for an open rank."""
     return None if message.unknown_rank else tuple(int(d.size) for d in message.dim)
 
 
-def attribute(value: protos.Message) -> object:
+def attribute(value: protobuf_messages.Message) -> object:
     """Return an attribute as something comparable: a plain value, a Function, or its bytes."""
     kind = value.WhichOneof("v")
     if kind == "func":
@@ -120,10 +120,10 @@ def attribute(value: protos.Message) -> object:
         return tuple(GraphFunction(f.name) for f in value.list.func)
     if kind == "list" and value.list.i:
         return tuple(value.list.i)
-    return protos.dump(value)
+    return protobuf_messages.dump(value)
 
 
-def constant(array: protos.Message) -> np.ndarray:
+def constant(array: protobuf_messages.Message) -> np.ndarray:
     """Return a Const's array; strings, rare dtypes and large arrays as opaque, comparable bytes."""
     dims = tuple(int(d.size) for d in array.shape.dim)
     count = 1
@@ -131,7 +131,7 @@ def constant(array: protos.Message) -> np.ndarray:
         count *= max(d, 0)
     dtype_name = DTYPE_BY_NUMBER.get(array.dtype, "")
     if not dtype_name.startswith(("<", "|")) or count > MAX_UNPACKED:
-        return np.array(protos.dump(array))
+        return np.array(protobuf_messages.dump(array))
     dtype = np.dtype(dtype_name)
     charge_memory(count * dtype.itemsize)
     charge_steps(count // 10)
@@ -147,11 +147,11 @@ def constant(array: protos.Message) -> np.ndarray:
                 [*values, *([values[-1]] * max(0, count - len(values)))][:count]
             )
             return values_in_full.astype(dtype).reshape(dims)
-    return np.zeros(dims, dtype) if _is_empty(array) else np.array(protos.dump(array))
+    return np.zeros(dims, dtype) if _is_empty(array) else np.array(protobuf_messages.dump(array))
 
 
-def _is_empty(array: protos.Message) -> bool:
+def _is_empty(array: protobuf_messages.Message) -> bool:
     """Return True if an Array stores no elements, which means zeros."""
     return {f.name for f, _ in array.ListFields()} <= {"dtype", "shape", "version"} and len(
-        protos.dump(array)
+        protobuf_messages.dump(array)
     ) < EMPTY_ARRAY_BYTES

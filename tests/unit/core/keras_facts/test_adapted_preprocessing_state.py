@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.keras_facts.preprocessing_state import (
+from unnest.core.keras_facts.adapted_preprocessing_state import (
     bin_boundaries,
     is_misread,
     layers_without_state,

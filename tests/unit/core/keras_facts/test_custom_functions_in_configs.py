@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras_facts import custom_functions
+from unnest.core.keras_facts import custom_functions_in_configs
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,10 @@ def test_an_activation_is_keras_s_from_some_release_on(
     activation: str, release: tuple[int, ...], is_custom_activation: bool
 ) -> None:
     """A file without a release raises no doubt."""
-    assert custom_functions.is_custom_activation(activation, release) is is_custom_activation
+    assert (
+        custom_functions_in_configs.is_custom_activation(activation, release)
+        is is_custom_activation
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +50,7 @@ def test_an_activation_is_keras_s_from_some_release_on(
     ],
 )
 def test_rules(config: dict[str, Any], found: list[str]) -> None:
-    assert list(custom_functions.custom_rules(config)) == found
+    assert list(custom_functions_in_configs.custom_rules(config)) == found
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_rules(config: dict[str, Any], found: list[str]) -> None:
 )
 def test_activations(config: dict[str, Any], release: tuple[int, ...], found: list[str]) -> None:
     """`swish` and `relu6` of an old file are one and the same function in everybody's code."""
-    assert list(custom_functions.custom_activations(config, release)) == found
+    assert list(custom_functions_in_configs.custom_activations(config, release)) == found
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_activations_that_later_became_keras_s_own(
 ) -> None:
     """Seen: activations.get of Keras 2.2.4, 2.3.1, TensorFlow 2.0, 2.2, 2.3 and 2.7."""
     config = {"activation": "swish", "recurrent_activation": "relu6", "inner_activation": "relu"}
-    names = custom_functions.activations_not_found_by_name(
+    names = custom_functions_in_configs.activations_not_found_by_name(
         config, release, is_standalone=is_standalone
     )
     assert list(names) == found
@@ -120,4 +123,4 @@ OWN_FUNCTION = {
     ],
 )  # fmt: skip
 def test_objects_that_a_loader_is_given(config: Any, found: list[tuple[str, bool]]) -> None:
-    assert list(custom_functions.custom_objects_of_keras_3(config)) == found
+    assert list(custom_functions_in_configs.custom_objects_of_keras_3(config)) == found

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.layers.layer_config import (
+from unnest.core.layers.read_config_values import (
     function_parts,
     gives_sequences,
     integer,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.build import functional, layer, nested, sequential, source
 from unnest.core.model import Group, Tensor
-from unnest.core.weight_assignment.layer_groups import (
+from unnest.core.weight_assignment.match_layer_groups import (
     group_names,
     grouped_layers,
     layer_name_by_group,
