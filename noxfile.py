@@ -19,6 +19,9 @@ PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 LOWEST = [
     "h5py==3.12.*",
     "numpy==1.24.*",
+    "typer==0.20.*",
+    # Newer ones warn of what this typer calls.
+    "click==8.1.*",
     "rich==13.*",
     "protobuf==5.27.*",
     "google-crc32c==1.6.*",

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import typer
 from layer_tables import layer_page
 
 import unnest
-from unnest.cli.app import COMMANDS, PROGRAM, command
-from unnest.cli.command import Command
+from unnest.cli.app import program
 from unnest.report.diagram import render
 from unnest.signals_and_exit_codes import EXITS
 
@@ -30,15 +30,31 @@ WIDTH = 900
 SCHEMA = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
 
 
-def commands() -> Iterator[Command]:
-    """Yield the whole program, and its commands."""
-    yield PROGRAM
-    yield from map(command, COMMANDS)
+def commands() -> Iterator[tuple[str, Any]]:
+    """The whole program and its commands, by how they are called."""
+    root: Any = typer.main.get_command(program())
+    yield "unnest", root
+    for name, command in root.commands.items():
+        yield f"unnest {name}", command
 
 
-def usage(of: Command) -> str:
-    """Return how a command is called."""
-    return f"{of.name} [OPTION]... {of.argument.metavar if of.argument else 'COMMAND'}"
+def options(command: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - the parser's, whichever library it comes from
+    """(spelling, help) of each option, the arguments left out."""
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            yield _spelling(parameter), parameter.help or ""
+
+
+def _spelling(parameter: Any) -> str:  # noqa: ANN401 - as above
+    """Return how an option is written, short form first, with its value."""
+    value = "" if parameter.is_flag else f" {parameter.metavar or 'N'}"
+    return ", ".join(sorted(parameter.opts, key=len)) + value
+
+
+def usage(name: str, command: Any) -> str:  # noqa: ANN401 - as above
+    """How a command is called."""
+    arguments = [p.metavar for p in command.params if p.param_type_name == "argument"]
+    return " ".join([name, "[OPTION]...", *(arguments or ["COMMAND"])])
 
 
 #: What the reference adds to the help of an option, in Markdown; of one command alone where that is named.
@@ -82,12 +98,22 @@ def markdown() -> str:
         "Made from the program by `scripts/make_pages.py`. Conversions, limits and exit codes",
     ]
     lines[-1] += " are in [a page of their own](commands.md)."
-    rows = {each.name: _option_rows(each) for each in commands()}
+    rows = {name: _option_rows(name, command) for name, command in commands()}
     shared = [row for row in rows["unnest inspect"] if row in rows["unnest fix"]]
-    for each in commands():
-        own = [row for row in rows[each.name] if each.name == "unnest balance" or row not in shared]
-        lines += ["", f"## {each.name}", "", *_paragraphs(each.help), "", f"    {usage(each)}", ""]
-        lines += [*HEADER, *own]
+    for name, command in commands():
+        lines += [
+            "",
+            f"## {name}",
+            "",
+            *_paragraphs(command.help),
+            "",
+            f"    {usage(name, command)}",
+            "",
+        ]
+        lines += [
+            *HEADER,
+            *(row for row in rows[name] if name == "unnest balance" or row not in shared),
+        ]
     lines += ["", "## Options of inspect and fix", "", *HEADER, *shared]
     lines += ["", "## Exit codes", "", "| code | meaning |", "|---|---|"]
     lines += [f"| {code} | {meaning} |" for code, meaning in EXITS.items()]
@@ -98,37 +124,38 @@ def markdown() -> str:
 HEADER = ("| option | default | meaning |", "|---|---|---|")
 
 
-def _option_rows(of: Command) -> list[str]:
+def _option_rows(name: str, command: Any) -> list[str]:  # noqa: ANN401 - the parser's, whichever library it comes from
     """Return a row an option: how it is spelled with its value, its default, what it means."""
     rows = []
-    for option in of.options:
-        long = option.spellings[0]
-        detail = (
-            DETAILS.get(f"{of.name} {long}") or DETAILS.get(long, "") if of is not PROGRAM else ""
+    for parameter in (each for each in command.params if each.param_type_name == "option"):
+        long = max(parameter.opts, key=len)
+        detail = DETAILS.get(f"{name} {long}") or DETAILS.get(long, "") if name != "unnest" else ""
+        default = (
+            "" if parameter.is_flag or parameter.default in (None, ()) else f"`{parameter.default}`"
         )
-        default = f"`{option.default}`" if option.default else ""
-        words = " ".join(filter(None, (option.help, detail)))
+        words = " ".join(filter(None, (parameter.help or "", detail)))
         # A site shows the backslash of an escaped bar within code.
-        rows.append(f"| `{option.usage.replace('|', '/')}` | {default} | {words} |")
+        rows.append(f"| `{_spelling(parameter).replace('|', '/')}` | {default} | {words} |")
     return rows
 
 
 def man_page() -> str:
     """The manual page, in man(7)."""
+    root = next(command for _, command in commands())
     lines = [
         '.TH UNNEST 1 "" "unnest" "User Commands"',
         ".SH NAME",
-        f"unnest \\- {_roff(PROGRAM.help)}",
+        f"unnest \\- {_roff(root.help.splitlines()[0])}",
     ]
     lines += [".SH SYNOPSIS"]
-    for each in commands():
-        lines += [".nf" if each is PROGRAM else ".br", _roff(usage(each))]
+    for name, command in commands():
+        lines += [".nf" if name == "unnest" else ".br", _roff(usage(name, command))]
     lines.append(".fi")
-    for each in commands():
-        lines.append(".SH OPTIONS" if each is PROGRAM else f'.SH "{each.name.upper()}"')
-        lines += [] if each is PROGRAM else [_roff(line) for line in _paragraphs(each.help)]
-        for option in each.options:
-            lines += [".TP", f".B {_roff(option.usage)}", _roff(option.help)]
+    for name, command in commands():
+        lines.append(".SH OPTIONS" if name == "unnest" else f'.SH "{name.upper()}"')
+        lines += [] if name == "unnest" else [_roff(line) for line in _paragraphs(command.help)]
+        for spelling, help_ in options(command):
+            lines += [".TP", f".B {_roff(spelling)}", _roff(help_)]
     lines.append(".SH EXIT STATUS")
     for code, meaning in EXITS.items():
         lines += [".TP", f".B {code}", _roff(meaning)]

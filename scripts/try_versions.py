@@ -26,7 +26,7 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 RESOLUTIONS = {"lowest-direct": "oldest", "highest": "newest"}
 #: What is run unless other arguments are given: what depends most on the dependencies.
 TESTS = ("tests/unit/formats", "tests/genuine/test_genuine_containers.py", "tests/test_imports.py")
-SHOWN = ("h5py", "numpy", "protobuf", "google-crc32c", "zlib-ng", "pyyaml")
+SHOWN = ("h5py", "numpy", "typer", "protobuf", "google-crc32c", "zlib-ng", "pyyaml")
 TOOLS = ("pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jsonschema>=4.21")
 
 

@@ -167,7 +167,7 @@ WRONG_USAGE = {
     "inspect": "missing argument 'PATH...'; see unnest inspect --help",
     "inspect --nonsense m.h5": "no such option --nonsense; see unnest inspect --help",
     "insp m.h5": "no such command 'insp'; did you mean 'inspect'?",
-    "fix m.h5 -o": "option -o requires argument; see unnest fix --help",
+    "fix m.h5 -o": "option '-o' requires an argument; see unnest --help",
     "m.h5": "m.h5: say what to do with it: unnest inspect m.h5 or unnest fix m.h5",
 }
 

@@ -390,17 +390,12 @@ def test_with_a_plot(folder: Path, machine: Any, capsys: pytest.CaptureFixture[s
     pytest.importorskip("matplotlib")
     machine([1000, 1000], [1.0, 1.5])
     for name, begins in (("t.png", b"\x89PNG"), ("t.SVG", b"<?xml")):
-        code = command.balance(
-            "train:chatty", batch_size=128, gpus="CPU:0,CPU:1", plot=name, as_json=True
-        )
+        code = command.balance("train:chatty", 128, "CPU:0,CPU:1", plot=name, as_json=True)
         assert code == 0
         assert json.loads(capsys.readouterr().out)["split"] == [77, 51]
         assert (folder / name).read_bytes().startswith(begins)
     machine([0, 0], [1.0, 1.0])
-    assert (
-        command.balance("train:build_model", batch_size=128, gpus="CPU:0,CPU:1", plot="none.svg")
-        == 2
-    )
+    assert command.balance("train:build_model", 128, "CPU:0,CPU:1", plot="none.svg") == 2
     shown = capsys.readouterr()
     assert "No size fitted into the memory of any device" in shown.out
     assert (
@@ -422,7 +417,7 @@ def test_a_plot_that_cannot_be_is_refused_before_anything_is_measured(
     folder: Path, plot: str, message: str
 ) -> None:
     with pytest.raises(UsageError) as refused:
-        command.balance("nowhere:at_all", batch_size=16, plot=plot)
+        command.balance("nowhere:at_all", 16, plot=plot)
     assert refused.value.message == message
 
 

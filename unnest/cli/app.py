@@ -3,107 +3,121 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
-from collections.abc import Sequence
-from importlib import import_module
-from itertools import takewhile
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
-from unnest.cli.command import Command, Option, nearest, wrong_usage
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from unnest.cli import balance, fix, inspect
+from unnest.cli.fast_startup import TypedValues
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, print_stdout, silence
 from unnest.errors import UsageError
 from unnest.signals_and_exit_codes import DONE, INTERRUPTED, TROUBLE
 
-COMMANDS = ("inspect", "fix", "balance")
-"""Names of the commands, each with a module of its name, which a run loads for the one that it names."""
 
-EXIT_CODES = (
-    "Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; "
-    "130 interrupted (128 + number of the signal)."
-)
+class _Command(TypedValues, TyperCommand):
+    """One command."""
 
-
-def command(name: str) -> Command:
-    """Return a command by its name."""
-    found: Command = import_module(f"unnest.cli.{name}").COMMAND
-    return found
+    def get_help(self, ctx: Any) -> str:  # noqa: ANN401 - the parser's
+        """Return the help without the braces and types that typer 0.29 puts around the name of an argument."""
+        text = re.sub(r"\{(\S+)\}(\.\.\.)?", r"\1", super().get_help(ctx), count=1)
+        types = r"^(  [A-Z]\S*)( <[^>\n]+>)(?=  )"
+        return re.sub(types, lambda m: m[1] + " " * len(m[2]), text, flags=re.MULTILINE)
 
 
-def unnest(
-    *,
-    version: bool = False,
-    verbose: bool = False,
-    install_completion: bool = False,
-    show_completion: bool = False,
-) -> int:
-    """Take the single-device model out of multi_gpu_model's graphs, and convert old Keras files to Keras 3."""
-    if version and verbose:
-        from unnest.cli.bug_report import versions
+class _Commands(TypedValues, TyperGroup):
+    """The commands, which know a path where a command is due."""
 
-        print_stdout("\n".join(versions()))
-    elif version:
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - as the parser has it
+        """Return the command that the first argument names."""
+        if args[0] not in self.commands and os.path.lexists(args[0]):
+            path = shlex.quote(args[0])
+            raise UsageError(
+                "usage",
+                f"{args[0]}: say what to do with it: unnest inspect {path} or unnest fix {path}",
+            )
+        return super().resolve_command(ctx, args)
+
+
+def options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With --version: all that a bug report needs.")
+    ] = False,
+) -> None:
+    """Take the single-device model out of saved multi-GPU graphs, and convert old Keras files to Keras 3."""
+    if version:
         from unnest import __version__
 
-        print_stdout(f"unnest {__version__}")
-    elif install_completion or show_completion:
-        from unnest.cli import completion
+        if verbose:
+            from unnest.cli.bug_report import versions
 
-        shell = completion.current_shell()
-        print_stdout(completion.install(shell) if install_completion else completion.script(shell))
-    else:
-        print_stdout(help_page())
-        return TROUBLE
-    return DONE
-
-
-PROGRAM = Command(
-    "unnest",
-    unnest,
-    None,
-    (
-        Option(("--version",), "Show the version and leave."),
-        Option(("--verbose", "-v"), "With --version: all that a bug report needs."),
-        Option(("--install-completion",), "Install completion for the current shell."),
-        Option(("--show-completion",), "Show completion for the current shell, to copy it."),
-    ),
-)
+            print_stdout("\n".join(versions()))
+        else:
+            print_stdout(f"unnest {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print_stdout(context.get_help())
+        raise typer.Exit(TROUBLE)
 
 
-def help_page() -> str:
-    """Return the help of the program, with its commands."""
-    rows = [(name, command(name).help.partition("\n")[0]) for name in COMMANDS]
-    return PROGRAM.help_page(("Commands", rows), end=EXIT_CODES)
+COMMANDS: dict[str, Callable[..., int]] = {
+    "inspect": inspect.inspect,
+    "fix": fix.fix,
+    "balance": balance.balance,
+}
 
 
-def run_words(words: Sequence[str]) -> int:
-    """Run a command line. Raises UsageError, and what the command raises."""
-    before = [*takewhile(lambda word: word.startswith("-"), words)]
-    own = PROGRAM.parse(before)
-    if "help" in own:
-        print_stdout(help_page())
-        return DONE
-    if len(words) == len(before) or own.keys() - {"verbose"}:
-        return unnest(**own)
-    name, *rest = words[len(before) :]
-    if name not in COMMANDS:
-        raise _no_command(name)
-    called = command(name)
-    values = called.parse(rest)
-    if "help" in values:
-        print_stdout(called.help_page())
-        return DONE
-    return called.run(**values)
+def program(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the program with the one command that the first of these words names, or with all of them.
+
+    To make a command out of its function takes the parser several milliseconds, and a run needs no other.
+    """
+    app = typer.Typer(
+        name="unnest",
+        help="Take the single-device model out of saved multi-GPU graphs (multi_gpu_model and its relatives), "
+        "and convert old Keras files to Keras 3.",
+        epilog="Exit codes: 0 clean; 1 parallel models found, or (--dry-run) something to fix; 2 trouble; "
+        "130 interrupted (128 + number of the signal).",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        cls=_Commands,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(options)
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        app.command(cls=_Command)(COMMANDS[name])
+    return app
 
 
-def _no_command(name: str) -> UsageError:
-    if os.path.lexists(name):
-        path = shlex.quote(name)
-        return UsageError(
-            "usage",
-            f"{name}: say what to do with it: unnest inspect {path} or unnest fix {path}",
+def wrong_usage(error: Exception) -> str:
+    """Return what the parser says of a command line, with what to do, in one line.
+
+    `error` is the parser's, whichever library it comes from: it has `format_message`.
+    """
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "unnest"
+    option = getattr(error, "option_name", None)
+    if isinstance(possible := getattr(error, "possibilities", None), list) and option is not None:
+        import difflib
+
+        near = difflib.get_close_matches(option, possible, 1, 0.7)
+        return f"no such option {option}; " + (
+            f"did you mean {near[0]}?" if near else f"see {command} --help"
         )
-    meant = nearest(name, COMMANDS)
-    return wrong_usage(f"no such command '{name}'", "unnest", meant and f"'{meant}'")
+    parameter = getattr(error, "param", None)
+    if parameter is not None and parameter.name in ("jobs", "batch_size"):
+        return f"{parameter.opts[0]} needs a number, 1 or more"
+    said: str = error.format_message()  # type: ignore[attr-defined]  # which `run` has asked for
+    message, _, meant = said.rstrip(".?").partition(". Did you mean ")
+    advice = f"did you mean {meant}?" if meant else f"see {command} --help"
+    return f"{message[:1].lower()}{message[1:]}; {advice}"
 
 
 def complain_of_memory() -> None:
@@ -124,11 +138,14 @@ def run() -> int:
     sys.unraisablehook = callable
     sys.excepthook = "".format
     try:
-        code = run_words(sys.argv[1:])
-        flush(sys.stdout)
+        # Not the program itself, which puts a hook of its own in the place of this one when it is called.
+        code = get_command(program(sys.argv[1:]))(standalone_mode=False)
+        flush(sys.stdout)  # what the parser printed
     except UsageError as e:
         complain(e.message)
         return TROUBLE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except BrokenPipeError:  # whoever closed the pipe has read enough of the help
         silence(sys.stdout)
         return DONE
@@ -136,7 +153,7 @@ def run() -> int:
         silence(sys.stdout)
         complain(f"the report cannot be written to stdout ({e}); what was done is done")
         return TROUBLE
-    except OSError as e:  # whatever has to do with a file is in its report
+    except OSError as e:  # the parser's help; whatever has to do with a file is in its report
         silence(sys.stdout)
         from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
 
@@ -153,6 +170,8 @@ def run() -> int:
 
         if out_of_memory(e):
             complain_of_memory()
+        elif hasattr(e, "format_message"):  # the parser's own, whichever library it comes from
+            complain(wrong_usage(e))
         else:
             from unnest.inspection import internal
 
@@ -163,4 +182,4 @@ def run() -> int:
         return TROUBLE
     if code == INTERRUPTED:
         raise KeyboardInterrupt
-    return code
+    return code if isinstance(code, int) else DONE

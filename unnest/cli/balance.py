@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from unnest.cli import parameters
-from unnest.cli.command import Argument, Command, Option
+from unnest.cli.parameters import AsJson, Quiet
 from unnest.cli.report_output import collect_garbage
 from unnest.cli.streams import complain, print_stdout
 from unnest.errors import Failed, Refused, UsageError
@@ -22,14 +24,38 @@ if TYPE_CHECKING:
 
 
 def balance(
-    target: str,
-    *,
-    batch_size: int,
-    gpus: str | None = None,
-    sizes: str | None = None,
-    plot: str | None = None,
-    as_json: bool = False,
-    quiet: bool = False,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:FN", help="A function without arguments that returns the built model."
+        ),
+    ],
+    batch_size: Annotated[
+        int,
+        typer.Option(
+            "--batch-size",
+            metavar="N",
+            help="Rows of the whole batch in training.",
+            callback=parameters.at_least_one,
+        ),
+    ],
+    gpus: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Devices, as in 0,1 or CPU:0,CPU:1; default: all GPUs."),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Batch sizes to try on each device alone; default: the whole batch and its halves down to an eighth.",
+        ),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.svg|.png", help="Draw throughput against batch size."),
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> int:
     """Measure devices with your model, and propose ratios.
 
@@ -152,28 +178,3 @@ def _text(table: str) -> Text:
     from rich.text import Text
 
     return Text(table)  # brackets are no markup
-
-
-COMMAND = Command(
-    "unnest balance",
-    balance,
-    Argument("target", "MODULE:FN", "A function without arguments that returns the built model."),
-    (
-        Option(
-            ("--batch-size",),
-            "Rows of the whole batch in training.",
-            "N",
-            convert=parameters.at_least_one,
-            is_required=True,
-        ),
-        Option(("--gpus",), "Devices, as in 0,1 or CPU:0,CPU:1; default: all GPUs.", "LIST"),
-        Option(
-            ("--sizes",),
-            "Batch sizes to try on each device alone; default: the whole batch and its halves down to an eighth.",
-            "LIST",
-        ),
-        Option(("--plot",), "Draw throughput against batch size.", "FILE.svg|.png"),
-        parameters.AS_JSON,
-        parameters.QUIET,
-    ),
-)

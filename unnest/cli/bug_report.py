@@ -11,7 +11,7 @@ from unnest import __version__
 from unnest.cli.streams import print_stderr
 
 #: Distributions that decide what a run does, in the order of their weight.
-NEEDED = ("h5py", "numpy", "rich", "protobuf", "google-crc32c", "zlib-ng", "PyYAML")
+NEEDED = ("h5py", "numpy", "typer", "rich", "protobuf", "google-crc32c", "zlib-ng", "PyYAML")
 OPTIONAL = ("tensorflow", "keras", "tf_keras", "jax", "torch")
 
 

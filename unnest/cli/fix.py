@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
 
 from unnest.cli import parameters
-from unnest.cli.command import Command, Option
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.report_output import (
@@ -26,33 +26,84 @@ if TYPE_CHECKING:
     from unnest.options import Dialect
     from unnest.report.result import Result
 
-BACKUP = ".bak"
-
 
 def fix(
-    paths: list[str],
-    *,
-    output: str | None = None,
-    in_place: bool = False,
-    backup: str = BACKUP,
-    force: bool = False,
-    dry_run: bool = False,
-    to: str | None = None,
-    keras: str | None = None,
-    architecture: str | None = None,
-    like: str | None = None,
-    stub: str | None = None,
-    keep_nested: bool = False,
-    slice_layer: Sequence[str] = (),
-    trust: bool = False,
-    verify: bool = False,
-    report: str | None = None,
-    as_json: bool = False,
-    json_lines: bool = False,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    quiet: bool = False,
-    verbose: bool = False,
+    paths: parameters.Paths,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="What to write; for several inputs, a folder.",
+            callback=lambda path: path and without_file_scheme(path),
+        ),
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Replace the input; the old file stays as a backup.")
+    ] = False,
+    backup: Annotated[
+        str, typer.Option(metavar="SUFFIX", help="What the backup's name ends in.")
+    ] = ".bak",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing output.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", "-n", help="Say what would be done, and write nothing.")
+    ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(parameters.TARGETS),
+            help="The container to write; default: the input's, or what -o names.",
+            autocompletion=lambda: [*parameters.TARGETS],
+        ),
+    ] = None,
+    keras: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(parameters.DIALECTS),
+            help="The dialect to write; 3: what today's Keras loads, as .keras. Default: the file's own, and 3 where "
+            "another container becomes .keras.",
+            autocompletion=lambda: [*parameters.DIALECTS],
+        ),
+    ] = None,
+    architecture: parameters.ArchitectureOption = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FN",
+            help="Put the weights into the model that this function of yours builds in Keras 3 or tf_keras, and "
+            "write its .weights.h5.",
+        ),
+    ] = None,
+    stub: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.py",
+            help="With --keras 3: a module with the functions and classes that the output still needs.",
+        ),
+    ] = None,
+    keep_nested: Annotated[
+        bool,
+        typer.Option(
+            "--keep-nested",
+            help="Where weights cannot be placed without doubt, keep the template as a nested model.",
+        ),
+    ] = False,
+    slice_layer: parameters.SliceLayers = None,
+    trust: parameters.Trust = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Also load and run the result in its Keras, which must be installed."
+        ),
+    ] = False,
+    report: parameters.ReportPage = None,
+    as_json: parameters.AsJson = False,
+    json_lines: parameters.AsLines = False,
+    jobs: parameters.Jobs = 1,
+    scheduler: parameters.Scheduler = None,
+    quiet: parameters.Quiet = False,
+    verbose: parameters.Verbose = False,
 ) -> int:
     """Write the single-device model beside each parallel file. With --keras 3, it is one that Keras 3 loads.
 
@@ -82,7 +133,7 @@ def fix(
         cast("Target | None", to),
         architecture_argument(architecture),
         keep_nested,
-        frozenset(slice_layer),
+        frozenset(slice_layer or ()),
         architecture_inputs(architecture),
         trust=trust,
         verify=verify,
@@ -105,61 +156,3 @@ def fix(
     if not write_report(report, kept, also_read, force=force) or tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE
-
-
-COMMAND = Command(
-    "unnest fix",
-    fix,
-    parameters.PATHS,
-    (
-        Option(
-            ("--output", "-o"),
-            "What to write; for several inputs, a folder.",
-            "PATH",
-            convert=without_file_scheme,
-        ),
-        Option(("--in-place",), "Replace the input; the old file stays as a backup."),
-        Option(("--backup",), "What the backup's name ends in.", "SUFFIX", default=BACKUP),
-        Option(("--force",), "Replace an existing output."),
-        Option(("--dry-run", "-n"), "Say what would be done, and write nothing."),
-        Option(
-            ("--to",),
-            "The container to write; default: the input's, or what -o names.",
-            choices=parameters.TARGETS,
-        ),
-        Option(
-            ("--keras",),
-            "The dialect to write; 3: what today's Keras loads, as .keras. Default: the file's own, and 3 where "
-            "another container becomes .keras.",
-            choices=parameters.DIALECTS,
-        ),
-        parameters.ARCHITECTURE,
-        Option(
-            ("--like",),
-            "Put the weights into the model that this function of yours builds in Keras 3 or tf_keras, and "
-            "write its .weights.h5.",
-            "MODULE:FN",
-        ),
-        Option(
-            ("--stub",),
-            "With --keras 3: a module with the functions and classes that the output still needs.",
-            "FILE.py",
-        ),
-        Option(
-            ("--keep-nested",),
-            "Where weights cannot be placed without doubt, keep the template as a nested model.",
-        ),
-        parameters.SLICE_LAYERS,
-        parameters.TRUST,
-        Option(
-            ("--verify",), "Also load and run the result in its Keras, which must be installed."
-        ),
-        parameters.REPORT_PAGE,
-        parameters.AS_JSON,
-        parameters.AS_LINES,
-        parameters.JOBS,
-        parameters.SCHEDULER,
-        parameters.QUIET,
-        parameters.VERBOSE,
-    ),
-)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from unnest.cli import parameters
-from unnest.cli.command import Command, Option
 from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.report_output import (
@@ -28,20 +28,30 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    paths: list[str],
-    *,
-    as_json: bool = False,
-    json_lines: bool = False,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    architecture: str | None = None,
-    slice_layer: Sequence[str] = (),
-    trust: bool = False,
-    diagram: str | None = None,
-    report: str | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    verbose: bool = False,
+    paths: parameters.Paths,
+    as_json: parameters.AsJson = False,
+    json_lines: parameters.AsLines = False,
+    jobs: parameters.Jobs = 1,
+    scheduler: parameters.Scheduler = None,
+    architecture: parameters.ArchitectureOption = None,
+    slice_layer: parameters.SliceLayers = None,
+    trust: parameters.Trust = False,
+    diagram: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.svg|.html|.mmd",
+            help="Draw the layer graph of one model, the wrapper marked.",
+        ),
+    ] = None,
+    report: parameters.ReportPage = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Replace an existing diagram, or another file in the place of the page."
+        ),
+    ] = False,
+    quiet: parameters.Quiet = False,
+    verbose: parameters.Verbose = False,
 ) -> int:
     """Tell what is in files, and whether it is a parallel model.
 
@@ -73,7 +83,7 @@ def inspect(
     reports = inspect_all(
         paths,
         known,
-        slice_layer,
+        slice_layer or (),
         trust=trust,
         parts=parts,
         engine=parameters.engine(jobs, scheduler),
@@ -84,7 +94,7 @@ def inspect(
         reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept
     )
     if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
-        options = FixOptions(slice_layers=frozenset(slice_layer), trust=trust).to_repeat
+        options = FixOptions(slice_layers=frozenset(slice_layer or ()), trust=trust).to_repeat
         command = shlex.join(["unnest", "fix", *paths, *options, "-o", "FOLDER"])
         print_stderr(f"next: {command}  (with --keras 3 for today's Keras)")
     written = True
@@ -100,30 +110,3 @@ def inspect(
     ):
         return TROUBLE
     return FOUND if tally.verdicts["parallel"] else DONE
-
-
-COMMAND = Command(
-    "unnest inspect",
-    inspect,
-    parameters.PATHS,
-    (
-        parameters.AS_JSON,
-        parameters.AS_LINES,
-        parameters.JOBS,
-        parameters.SCHEDULER,
-        parameters.ARCHITECTURE,
-        parameters.SLICE_LAYERS,
-        parameters.TRUST,
-        Option(
-            ("--diagram",),
-            "Draw the layer graph of one model, the wrapper marked.",
-            "FILE.svg|.html|.mmd",
-        ),
-        parameters.REPORT_PAGE,
-        Option(
-            ("--force",), "Replace an existing diagram, or another file in the place of the page."
-        ),
-        parameters.QUIET,
-        parameters.VERBOSE,
-    ),
-)
