@@ -163,42 +163,43 @@ def check_usage(path: str, options: FixOptions) -> None:
         _check_like(options)
     if options.stub is not None:
         _check_stub(options)
-    if options.in_place and options.output is not None:
-        raise UsageError("usage", "--in-place and -o contradict each other; drop one of the two")
-    if options.in_place and os.path.isdir(path):
-        raise UsageError(
-            "usage", f"{path}: --in-place is for single files, and this is a folder; use -o"
-        )
-    if options.in_place and not os.path.exists(path) and os.path.isfile(path + ".index"):
-        raise UsageError(
-            "usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o"
-        )
     if not output_file_names.can_end_a_name(options.backup):
         raise UsageError(
             "usage",
             f"--backup {options.backup!r}: a suffix is something like .bak, without a slash",
         )
-    if (
-        options.in_place
-        and options.to is not None
-        and not container_suffixes.suffix_allows(path, options.to)
-    ):
+    if options.in_place:
+        _check_in_place(path, options)
+    _check_place(path, options)
+
+
+def _check_in_place(path: str, options: FixOptions) -> None:
+    """Raise UsageError if `--in-place` cannot be, for this input or with the other options."""
+    if options.output is not None:
+        raise UsageError("usage", "--in-place and -o contradict each other; drop one of the two")
+    if os.path.isdir(path):
+        raise UsageError(
+            "usage", f"{path}: --in-place is for single files, and this is a folder; use -o"
+        )
+    if not os.path.exists(path) and os.path.isfile(path + ".index"):
+        raise UsageError(
+            "usage", f"{path}: --in-place is for single files, and this is a checkpoint; use -o"
+        )
+    if options.to is not None and not container_suffixes.suffix_allows(path, options.to):
         raise UsageError(
             "usage",
             f"{path}: --in-place keeps the container, and --to {options.to} names another; use -o",
         )
-    if (
-        options.output is not None
-        and options.to is not None
-        and not container_suffixes.suffix_allows(options.output, options.to)
-    ):
+
+
+def _check_place(path: str, options: FixOptions) -> None:
+    """Raise UsageError if the output's name contradicts `--to`, or is the input's."""
+    output, to = options.output, options.to
+    if output is not None and to is not None and not container_suffixes.suffix_allows(output, to):
         raise UsageError(
-            "usage",
-            f"{options.output}: the suffix contradicts --to {options.to}; drop one of the two",
+            "usage", f"{output}: the suffix contradicts --to {to}; drop one of the two"
         )
-    place = options.output or (
-        options.into if options.to is None and options.keras != "3" else None
-    )
+    place = output or (options.into if to is None and options.keras != "3" else None)
     if place is not None and _same_place(path, place):
         instead = (
             "use --in-place to replace it"

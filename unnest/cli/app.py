@@ -114,7 +114,7 @@ def wrong_usage(error: Exception) -> str:
     parameter = getattr(error, "param", None)
     if parameter is not None and parameter.name in ("jobs", "batch_size"):
         return f"{parameter.opts[0]} needs a number, 1 or more"
-    said: str = error.format_message()  # type: ignore[attr-defined]  # which `run` has asked for
+    said: str = error.format_message()  # type: ignore[attr-defined]  # which the caller has asked for
     message, _, meant = said.rstrip(".?").partition(". Did you mean ")
     advice = f"did you mean {meant}?" if meant else f"see {command} --help"
     return f"{message[:1].lower()}{message[1:]}; {advice}"
@@ -141,45 +141,58 @@ def run() -> int:
         # Not the program itself, which puts a hook of its own in the place of this one when it is called.
         code = get_command(program(sys.argv[1:]))(standalone_mode=False)
         flush(sys.stdout)  # what the parser printed
-    except UsageError as e:
-        complain(e.message)
-        return TROUBLE
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except BrokenPipeError:  # whoever closed the pipe has read enough of the help
-        silence(sys.stdout)
-        return DONE
-    except StdoutError as e:
-        silence(sys.stdout)
-        complain(f"the report cannot be written to stdout ({e}); what was done is done")
-        return TROUBLE
-    except OSError as e:  # the parser's help; whatever has to do with a file is in its report
-        silence(sys.stdout)
-        from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
-
-        complain(
-            f"cannot write to stdout ({e.strerror})" if has_working_folder() else NO_WORKING_FOLDER
-        )
-        return TROUBLE
     except Exception as e:  # noqa: BLE001 - a traceback is a defect, and no help to whoever meets it
-        from unnest.files import interrupts
-
-        if interrupts.caused_by_interrupt(e):
-            raise KeyboardInterrupt from None
-        from unnest.formats.error_translation import out_of_memory
-
-        if out_of_memory(e):
-            complain_of_memory()
-        elif hasattr(e, "format_message"):  # the parser's own, whichever library it comes from
-            complain(wrong_usage(e))
-        else:
-            from unnest.inspection import internal
-
-            complain(internal(e))
-            from unnest.cli.bug_report import tell_what_to_paste
-
-            tell_what_to_paste()
-        return TROUBLE
+        return _say_what_went_wrong(e)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else DONE
+
+
+def _say_what_went_wrong(error: Exception) -> int:
+    """Say in one line on stderr what ended the program, and return its exit code.
+
+    Raises KeyboardInterrupt for an error that an interrupt caused.
+    """
+    if isinstance(error, UsageError):
+        complain(error.message)
+    elif isinstance(error, BrokenPipeError):  # whoever closed the pipe has read enough of the help
+        silence(sys.stdout)
+        return DONE
+    elif isinstance(error, StdoutError):
+        silence(sys.stdout)
+        complain(f"the report cannot be written to stdout ({error}); what was done is done")
+    elif isinstance(error, OSError):  # the parser's help; a file's errors are in its report
+        silence(sys.stdout)
+        from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
+
+        problem = f"cannot write to stdout ({error.strerror})"
+        complain(problem if has_working_folder() else NO_WORKING_FOLDER)
+    else:
+        _say_what_is_unforeseen(error)
+    return TROUBLE
+
+
+def _say_what_is_unforeseen(error: Exception) -> None:
+    """Say in one line that memory ran out, how the command is used, or which error of our own it was.
+
+    Raises KeyboardInterrupt for an error that an interrupt caused.
+    """
+    from unnest.files import interrupts
+
+    if interrupts.caused_by_interrupt(error):
+        raise KeyboardInterrupt from None
+    from unnest.formats.error_translation import out_of_memory
+
+    if out_of_memory(error):
+        complain_of_memory()
+    elif hasattr(error, "format_message"):  # the parser's own, whichever library it comes from
+        complain(wrong_usage(error))
+    else:
+        from unnest.inspection import internal
+
+        complain(internal(error))
+        from unnest.cli.bug_report import tell_what_to_paste
+
+        tell_what_to_paste()

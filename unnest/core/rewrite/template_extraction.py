@@ -372,6 +372,20 @@ def replace_nested_model(
     It keeps its own name unless another layer of the outer model has it.
     """
     layer = graph.layers[name_in_outer]
+    name, entry = _entry_in_place_of(layer, model, graph)
+    outer = replace_entry(graph, name_in_outer, entry)
+    if graph.sequential:
+        return outer, name
+    keras_3 = any(tensor_refs.is_keras_3(call.stored) for call in layer.calls)
+    follows_the_rule = keras_3 and layer.first_at_ends == first_at_ends(layer.stored)
+    shift = first_at_ends(model) - layer.first_at_ends if follows_the_rule else 0
+    return _with_references_renamed(outer, graph, layer.name, name, shift), name
+
+
+def _entry_in_place_of(
+    layer: Layer, model: JsonObject, graph: Graph
+) -> tuple[str, dict[str, Json]]:
+    """Return the entry of a model in the place of a nested one, with the calls of that, and its name there."""
     name = model_name(model)
     config = model["config"]
     if name != layer.name and name in graph.layers:
@@ -385,19 +399,22 @@ def replace_nested_model(
     entry = {**layer.stored, **inner_keys, "class_name": model["class_name"], "config": config}
     if "name" in entry:
         entry["name"] = name
-    outer = replace_entry(graph, name_in_outer, entry)
-    if graph.sequential:
-        return outer, name
+    return name, entry
 
-    keras_3 = any(tensor_refs.is_keras_3(call.stored) for call in layer.calls)
-    follows_the_rule = keras_3 and layer.first_at_ends == first_at_ends(layer.stored)
-    shift = first_at_ends(model) - layer.first_at_ends if follows_the_rule else 0
+
+def _with_references_renamed(
+    outer: JsonObject, graph: Graph, old: str, new: str, shift: int
+) -> JsonObject:
+    """Return the model with every reference to the layer `old` as one to `new`.
+
+    `shift` is added to the number of the call that its input and output lists name.
+    """
 
     def rename(raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        return (name, *raw[1:]) if raw[0] == layer.name else raw
+        return (new, *raw[1:]) if raw[0] == old else raw
 
     def rename_at_ends(raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        return (name, raw[1] + shift, raw[2]) if raw[0] == layer.name else raw
+        return (new, raw[1] + shift, raw[2]) if raw[0] == old else raw
 
     config = outer["config"]
     assert isinstance(config, Mapping)
@@ -414,7 +431,7 @@ def replace_nested_model(
         tensor_refs.rewrite(config[key], graph.layers, rename_at_ends)
         for key in ("input_layers", "output_layers")
     ]
-    return functional(outer, renamed, *ends), name
+    return functional(outer, renamed, *ends)
 
 
 def replace_entry(graph: Graph, layer_name: str, entry: JsonObject) -> JsonObject:

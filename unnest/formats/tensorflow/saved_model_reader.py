@@ -206,12 +206,6 @@ class SavedModelSource(Source):
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Plan by the layers if they show a wrapper, else by the serving graph: it may be in a layer's code."""
-        others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
-        left_out = (
-            (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),)
-            if others
-            else ()
-        )
         clean = Plan(
             verdict="clean",
             stored=self.stored,
@@ -223,10 +217,21 @@ class SavedModelSource(Source):
                 conversion_refusal=self._conversion_refusal
             )
             if keras_plan.verdict == "parallel":
-                return self._compare_with_operations(keras_plan, clean, left_out)
+                return self._compare_with_operations(keras_plan, clean)
             clean = clean._replace(near_misses=keras_plan.near_misses)
             if any(isinstance(miss, MixedRows) for miss in clean.near_misses):
                 return clean
+        return self._plan_by_operations(clean)
+
+    def _left_out(self) -> tuple[Finding, ...]:
+        """Return the finding that names the graphs which no output has: those that are not for serving."""
+        others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
+        if not others:
+            return ()
+        return (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),)
+
+    def _plan_by_operations(self, clean: Plan) -> Plan:
+        """Plan by the wrappers in the serving graph; `clean` without them, or where the layers speak against them."""
         _, meta = self.serving()
         wrappers_in_graph, near_misses = meta_graph_wrappers.cut_out_wrappers(meta, self.path)
         if not wrappers_in_graph:
@@ -235,18 +240,16 @@ class SavedModelSource(Source):
             return clean._replace(
                 near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses)
             )
-        wrappers = tuple(map(_wrapper, wrappers_in_graph))
         innermost = max(wrappers_in_graph, key=lambda f: f.depth)
         ends = innermost.towers
-        template = Template(
-            None, len({*ends.sources}), len(ends.merges), None, innermost.parameters
-        )
         parallel = Plan(
             verdict="parallel",
             stored=self.stored,
-            wrappers=wrappers,
-            template=template,
-            findings=left_out,
+            wrappers=tuple(map(_wrapper, wrappers_in_graph)),
+            template=Template(
+                None, len({*ends.sources}), len(ends.merges), None, innermost.parameters
+            ),
+            findings=self._left_out(),
             conversion_refusal=self._conversion_refusal,
         )
         fixed_rows = next((f.built_for for f in wrappers_in_graph if f.built_for is not None), None)
@@ -269,15 +272,13 @@ class SavedModelSource(Source):
             and shows_row_cuts(read(architecture))
         )
 
-    def _compare_with_operations(
-        self, keras_plan: Plan, clean: Plan, left_out: tuple[Finding, ...]
-    ) -> Plan:
+    def _compare_with_operations(self, keras_plan: Plan, clean: Plan) -> Plan:
         """Return the plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
 
         Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
         Operations that show towers which mix rows do not contradict a nested model: that is the model's own business.
         """
-        parallel = keras_plan._replace(findings=(*keras_plan.findings, *left_out))
+        parallel = keras_plan._replace(findings=(*keras_plan.findings, *self._left_out()))
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return parallel
         try:

@@ -130,50 +130,11 @@ class Bundle:
         where = f"{self.index}: {name!r}"
         charge_steps(ENTRY_STEPS)
         proto = protobuf_messages.parse("BundleEntry", value, where)
-        if proto.dtype != STRING and proto.dtype not in DTYPE_BY_NUMBER:
-            raise Unreadable(
-                "dtype",
-                f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it",
-            )
-        dtype = DTYPE_BY_NUMBER.get(proto.dtype, "string")
-        if len(proto.shape.dim) > MAX_RANK:
-            raise Unreadable(
-                "damaged-index",
-                f"{where}: a shape of {len(proto.shape.dim)} axes is not one of a tensor",
-            )
-        shape = tuple(int(d.size) for d in proto.shape.dim)
-        if proto.shape.unknown_rank or any(d < 0 for d in shape):
-            raise Unreadable(
-                "damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor"
-            )
+        dtype, shape = _dtype(where, proto), _shape(where, proto)
         if not proto.slices:
-            return BundleEntry(
-                name,
-                dtype,
-                shape,
-                (self._piece(where, proto, dtype, tuple((0, d) for d in shape)),),
-            )
-        pieces = []
-        for part in proto.slices:
-            charge_steps(ENTRY_STEPS)
-            stored_extents = [
-                (int(e.start), int(e.length) if e.WhichOneof("has_length") else -1)
-                for e in part.extent
-            ]
-            stored = raw.get(slice_key(name, stored_extents))
-            if stored is None or len(stored_extents) != len(shape):
-                raise Unreadable(
-                    "missing-slice", f"{where}: a slice of this partitioned variable is missing"
-                )
-            extents = tuple(
-                (0, d) if n == -1 else (s, n)
-                for (s, n), d in zip(stored_extents, shape, strict=True)
-            )
-            pieces.append(
-                self._piece(
-                    where, protobuf_messages.parse("BundleEntry", stored, where), dtype, extents
-                )
-            )
+            whole = self._piece(where, proto, dtype, tuple((0, d) for d in shape))
+            return BundleEntry(name, dtype, shape, (whole,))
+        pieces = [self._slice(name, part, dtype, shape, raw) for part in proto.slices]
         entry = BundleEntry(name, dtype, shape, tuple(sorted(pieces, key=lambda p: p.extents)))
         if not _tiles(entry):
             raise Unreadable(
@@ -181,6 +142,32 @@ class Bundle:
                 f"{where}: the slices of this partitioned variable do not make {list(shape)}",
             )
         return entry
+
+    def _slice(
+        self,
+        name: str,
+        part: protobuf_messages.Message,
+        dtype: str,
+        shape: tuple[int, ...],
+        raw: dict[bytes, bytes],
+    ) -> ShardSlice:
+        """Return one slice of a partitioned variable, which has an entry of its own in the index. Raises Unreadable."""
+        where = f"{self.index}: {name!r}"
+        charge_steps(ENTRY_STEPS)
+        stored_extents = [
+            (int(e.start), int(e.length) if e.WhichOneof("has_length") else -1) for e in part.extent
+        ]
+        stored = raw.get(slice_key(name, stored_extents))
+        if stored is None or len(stored_extents) != len(shape):
+            raise Unreadable(
+                "missing-slice", f"{where}: a slice of this partitioned variable is missing"
+            )
+        extents = tuple(
+            (0, d) if n == -1 else (s, n) for (s, n), d in zip(stored_extents, shape, strict=True)
+        )
+        return self._piece(
+            where, protobuf_messages.parse("BundleEntry", stored, where), dtype, extents
+        )
 
     def _piece(
         self,
@@ -281,6 +268,31 @@ class Bundle:
         if int.from_bytes(stored, "little") != mask(crc) or mask(crc_all) != piece.crc:
             raise Unreadable("checksum", f"{where}: the checksum does not match; copy it again")
         return texts
+
+
+def _dtype(where: str, proto: protobuf_messages.Message) -> str:
+    """Return the name of an entry's dtype. Raises Unreadable for those that no reader here knows."""
+    if proto.dtype != STRING and proto.dtype not in DTYPE_BY_NUMBER:
+        raise Unreadable(
+            "dtype",
+            f"{where}: tensors of TensorFlow's type {proto.dtype} cannot be read; save without it",
+        )
+    return DTYPE_BY_NUMBER.get(proto.dtype, "string")
+
+
+def _shape(where: str, proto: protobuf_messages.Message) -> tuple[int, ...]:
+    """Return the sizes of an entry's tensor. Raises Unreadable for what is no shape of a tensor."""
+    if len(proto.shape.dim) > MAX_RANK:
+        raise Unreadable(
+            "damaged-index",
+            f"{where}: a shape of {len(proto.shape.dim)} axes is not one of a tensor",
+        )
+    shape = tuple(int(d.size) for d in proto.shape.dim)
+    if proto.shape.unknown_rank or any(d < 0 for d in shape):
+        raise Unreadable(
+            "damaged-index", f"{where}: the shape {list(shape)} is not one of a tensor"
+        )
+    return shape
 
 
 def _tiles(entry: BundleEntry) -> bool:

@@ -48,8 +48,7 @@ def recurrent_layer(old: OldLayer) -> Piece:
     ):
         raise old.refused(NOT_ZEROED)
     new = constructor_arguments.converted_arguments(old)
-    base = old.kind.removesuffix("Cell")
-    gates = layer_record(base).gates or "h"
+    gates = layer_record(old.kind.removesuffix("Cell")).gates or "h"
     recurrent = convert_activation(new.get("recurrent_activation", "linear"), old.name, old.context)
     act = convert_activation(new.get("activation"), old.name, old.context)
     if is_layer_entry(recurrent) or is_layer_entry(act):
@@ -61,19 +60,31 @@ def recurrent_layer(old: OldLayer) -> Piece:
     new["activation"] = act
     if "recurrent_activation" in new:
         new["recurrent_activation"] = recurrent
-    weights = _plain_weights(old, new)
     inner = {"i", "f", "o", "z", "r"} if recurrent == HARD_SIGMOID else set()
     outer = {"h"} if act == HARD_SIGMOID else set()
-    factors = tuple(HARD_SIGMOID_FACTOR if gate in inner | outer else 1.0 for gate in gates)
-    if inner or outer:
+    return old.as_new(new, _gate_weights(old, new, gates, inner | outer))
+
+
+def _gate_weights(old: OldLayer, new: Config, gates: str, hard: set[str]) -> Weights:
+    """Return the weights of a recurrent layer, those of the gates `hard` scaled for today's hard_sigmoid.
+
+    `gates` are the letters of its gates, in the order in which the last axis of each weight holds them.
+
+    Raises:
+        Refused: they are not as many as the config `new` promises, or the bias is not of its form.
+
+    """
+    weights = _plain_weights(old, new)
+    if hard:
+        factors = tuple(HARD_SIGMOID_FACTOR if gate in hard else 1.0 for gate in gates)
         weights = scale_weights(weights, [factors] * len(weights), old.name, old.context)
-    if base == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
+    if old.kind.removesuffix("Cell") == "GRU" and len(weights) > 2:  # noqa: PLR2004 - with a bias
         has_two_rows = len(weights[2].shape) == 2  # noqa: PLR2004 - input and recurrent bias, one each
         if has_two_rows is not bool(new.get("reset_after")):
             raise old.refused(
                 f"its bias has the shape {weights[2].shape}, and reset_after is not {has_two_rows}",
             )
-    return old.as_new(new, weights)
+    return weights
 
 
 def _plain_weights(old: OldLayer, new: Config) -> Weights:

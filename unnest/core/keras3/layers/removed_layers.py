@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from unnest.core.keras3 import constructor_arguments, derived_weights
@@ -68,52 +68,81 @@ def locally_connected(old: OldLayer) -> Piece:
     return Choice(lambda specs, _: _locally_connected(old, specs[0]))
 
 
-def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
-    """Convert a locally connected layer for an input of known shape: patches, and a dense layer over them."""
-    config, name = old.config, old.name
+@dataclass(frozen=True)
+class _Patches:
+    """The patches of an input that a locally connected layer multiplies by kernels of their own.
+
+    `sizes` and `channels` are those of the input, whose channels come first if `channels_first`; `kernel` and `strides`
+    have one number a window axis, as `places`: how many patches there are along it.
+    """
+
+    sizes: tuple[int, ...]
+    channels: int
+    channels_first: bool
+    kernel: list[int]
+    strides: list[int]
+
+    @property
+    def places(self) -> list[int]:
+        """The patches along each window axis, as padding "valid" makes them."""
+        along_axes = zip(self.sizes, self.kernel, self.strides, strict=True)
+        return [(size - window) // step + 1 for size, window, step in along_axes]
+
+    @property
+    def elements(self) -> int:
+        """The numbers in one patch: rows, columns, channels."""
+        return prod(self.kernel) * self.channels
+
+
+def _patches(old: OldLayer, spec: Spec | None) -> _Patches:
+    """Return the patches of a locally connected layer. Raises Refused if its input's shape is not known."""
     window_axes = int(old.kind[-2])
     if spec is None or len(spec.shape) != window_axes + 2:
         raise old.refused("the shape of its input does not follow from the file")
-    first = config.get("data_format") == "channels_first"
+    first = old.config.get("data_format") == "channels_first"
     if first and window_axes == 1:
         raise old.refused("channels_first was never made for it")
     sizes, channels = (
         (spec.shape[2:], spec.shape[1]) if first else (spec.shape[1:-1], spec.shape[-1])
     )
-    kernel, strides = (_sizes(config.get(k), window_axes) for k in ("kernel_size", "strides"))
-    if channels is None or None in sizes:
+    known = tuple(size for size in sizes if size is not None)
+    if channels is None or len(known) < len(sizes):
         raise old.refused("the shape of its input is not stored")
-    out = [((s or 0) - k) // step + 1 for s, k, step in zip(sizes, kernel, strides, strict=True)]
-    patches, filters = prod(out), int(str(config["filters"]))
-    weights = _patch_weights(old, patches, kernel, channels, filters)
+    kernel, strides = (_sizes(old.config.get(k), window_axes) for k in ("kernel_size", "strides"))
+    return _Patches(known, channels, first, kernel, strides)
+
+
+def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
+    """Convert a locally connected layer for an input of known shape: patches, and a dense layer over them."""
+    patches, name = _patches(old, spec), old.name
+    count, filters = prod(patches.places), int(str(old.config["filters"]))
     dense = _einsum(
-        replace(old, weights=weights), "dense",
-        {"equation": "abc,bcd->abd", "output_shape": [patches, filters], "bias_axes": "bd"},
+        replace(old, weights=_patch_weights(old, patches, filters)), "dense",
+        {"equation": "abc,bcd->abd", "output_shape": [count, filters], "bias_axes": "bd"},
     )  # fmt: skip
     activated_dense = with_converted_activation(dense, old.context)
     if not isinstance(activated_dense, NewLayer):
         raise old.refused("an activation that is a layer is not expressed here")
-    flat = keras_layer(
-        "Reshape", f"{name}_patches", {"target_shape": [patches, prod(kernel) * channels]}
-    )
-    row = keras_layer("Reshape", f"{name}_row", {"target_shape": [1, sizes[0] or 0, channels]})
+    first, has_one_axis = patches.channels_first, len(patches.sizes) == 1
+    row_shape = [1, patches.sizes[0], patches.channels]
+    row = keras_layer("Reshape", f"{name}_row", {"target_shape": row_shape})
     last = keras_layer("Permute", f"{name}_channels_last", {"dims": [2, 3, 1]})
-    shaped = keras_layer(
-        "Reshape", f"{name}_shaped" if first else name, {"target_shape": [*out, filters]}
-    )
+    flat = keras_layer("Reshape", f"{name}_patches", {"target_shape": [count, patches.elements]})
+    shaped_name = f"{name}_shaped" if first else name
+    shaped = keras_layer("Reshape", shaped_name, {"target_shape": [*patches.places, filters]})
     back = keras_layer("Permute", name, {"dims": [3, 1, 2]})
+    settings: JsonObject = {
+        "size": [1, *patches.kernel] if has_one_axis else patches.kernel,
+        "strides": [1, *patches.strides] if has_one_axis else patches.strides,
+        "dilation_rate": 1, "padding": "valid", "data_format": "channels_last",
+    }  # fmt: skip
 
     def outputs(call: LayerArguments) -> Sequence[NodeTree]:
         x: NodeTree = call.args[0]
-        if window_axes == 1:
+        if has_one_axis:
             x = LayerCall(row, (x,))
         if first:
             x = LayerCall(last, (x,))
-        settings: JsonObject = {
-            "size": [1, *kernel] if window_axes == 1 else kernel,
-            "strides": [1, *strides] if window_axes == 1 else strides,
-            "dilation_rate": 1, "padding": "valid", "data_format": "channels_last",
-        }  # fmt: skip
         x = LayerCall(flat, (OpNode(IMAGE, "ExtractPatches", settings, (x,)),))  # type: ignore[arg-type]  # calls among operands
         x = LayerCall(shaped, (LayerCall(activated_dense, (x,)),))
         return (LayerCall(back, (x,)) if first else x,)
@@ -121,29 +150,22 @@ def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
     return Expansion(outputs)
 
 
-def _patch_weights(
-    old: OldLayer, patches: int, kernel: Sequence[int], channels: int, filters: int
-) -> Weights:
+def _patch_weights(old: OldLayer, patches: _Patches, filters: int) -> Weights:
     """Return kernel (patches, elements, filters), elements in the order rows, columns, channels, and bias by patch."""
     if not old.weights:
         return ()
     own, *bias = old.weights
-    first = old.config.get("data_format") == "channels_first"
-    if first:
-        split = derived_weights.reshaped(own, patches, channels, *kernel, filters)
-        own = derived_weights.reshaped(
-            derived_weights.transposed(split, 0, 2, 3, 1, 4),
-            patches,
-            prod(kernel) * channels,
-            filters,
-        )
-    if (
-        bias and first
-    ):  # read as one of channels first (source: bias_add of the Keras 1 and 2 backends)
+    count = prod(patches.places)
+    if patches.channels_first:
+        split = derived_weights.reshaped(own, count, patches.channels, *patches.kernel, filters)
+        channels_last = derived_weights.transposed(split, 0, 2, 3, 1, 4)
+        own = derived_weights.reshaped(channels_last, count, patches.elements, filters)
+        # Read as one of channels first (source: bias_add of the Keras 1 and 2 backends).
         bias = [
-            derived_weights.transposed(derived_weights.reshaped(bias[0], filters, patches), 1, 0)
+            derived_weights.transposed(derived_weights.reshaped(b, filters, count), 1, 0)
+            for b in bias
         ]
-    return (own, *(derived_weights.reshaped(b, patches, filters) for b in bias))
+    return (own, *(derived_weights.reshaped(b, count, filters) for b in bias))
 
 
 def _sizes(value: Json, window_axes: int) -> list[int]:
