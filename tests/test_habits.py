@@ -119,7 +119,7 @@ def test_an_internal_error_tells_what_to_paste(
     def broken(*_: object) -> object:
         raise KeyError("nobody\nknows")
 
-    monkeypatch.setattr("unnest.report.batch_rows.row", broken)
+    monkeypatch.setattr("unnest.report.batch_text.row", broken)
     monkeypatch.setattr(sys, "argv", ["unnest", "inspect", str(bad), str(bad)])
     assert app.run() == 2
     told = capsys.readouterr().err

@@ -117,9 +117,9 @@ def _render(report: Report, view: ReportView, look: Look) -> str | None:
     if view.quiet or (report.error is not None and not report.wrappers and not view.rows):
         return None
     if view.rows:
-        from unnest.report import batch_rows
+        from unnest.report import batch_text
 
-        return batch_rows.row(report, look)
+        return batch_text.row(report, look)
     from unnest.report import text_report
 
     return text_report.render(report, look)
@@ -132,7 +132,7 @@ def _conclude(tally: Tally, view: ReportView) -> None:
 
         tell_what_to_paste()
     if tally.files > 1 and not view.quiet:
-        from unnest.report.batch_rows import kinds, summary
+        from unnest.report.batch_text import kinds, summary
 
         print_stderr("\n".join([summary(tally), *(kinds(tally) if view.rows else ())]))
 

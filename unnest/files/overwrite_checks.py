@@ -113,9 +113,11 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def check_same_kind(target: str, *, folder: bool, new_folder: str | None = None) -> None:
-    """Raise Refused if something of another kind is in the place of a file or (`folder`) of a SavedModel.
+    """Raise Refused if what is at `target` is of another kind than the output that is to take its place.
 
-    `new_folder` is the new one, if it is made already: what it holds as well is not in its way.
+    A file takes the place of a regular file, or of a link to one or to nothing. A SavedModel (`folder`) takes that of
+    a folder with a SavedModel and nothing else in it; files that `new_folder`, the finished output, holds with the
+    same bytes do not count. Nothing at `target` is always right.
     """
     try:
         mode = os.lstat(target).st_mode

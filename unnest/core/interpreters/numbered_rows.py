@@ -30,14 +30,17 @@ MAX_TRIAL_ELEMENTS = 30_000_000
 
 
 class Values:
-    """The tensors of a graph for a batch of `rows`, no axis longer than `longest` but where it must be."""
+    """The tensors of a graph for a batch of `rows`, no axis longer than `longest` but where it must be.
+
+    `known`: tensors that need not be computed, with their arrays.
+    """
 
     def __init__(
-        self, graph: TensorGraph, rows: int, longest: int, given: Mapping[Ref, Array]
+        self, graph: TensorGraph, rows: int, longest: int, known: Mapping[Ref, Array]
     ) -> None:
         self.graph, self.rows, self.longest = graph, rows, longest
-        self._tensors: dict[Ref, Array] = dict(given)
-        self._numbered = sum(a.size for a in given.values())
+        self._tensors: dict[Ref, Array] = dict(known)
+        self._numbered = sum(a.size for a in known.values())
         self._work = 0
 
     def of(self, ref: Ref) -> Array:

@@ -247,7 +247,11 @@ class GuardedFile:
         return encoded(self._stored_paths.get(path, path) or "")
 
     def _dataset(self, path: str, dataset: h5d.DatasetID) -> DatasetNode:
-        """Return the facts of a dataset. Raises Unreadable for one that is virtual, external or damaged."""
+        """Return the record of a dataset (path, shape, dtype, layout, stored bytes); no element of it is read.
+
+        Raises Unreadable for a dataset that is virtual, external or empty, or that declares more bytes than the file
+        holds (compressed: than stored bytes can expand to).
+        """
         properties = dataset.get_create_plist()
         layout = properties.get_layout()
         if layout == h5d.VIRTUAL:

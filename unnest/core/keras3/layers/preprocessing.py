@@ -55,9 +55,10 @@ def text_vectorization(old: OldLayer) -> Piece:
 
 
 def lookup(old: OldLayer) -> Piece:
-    """Convert a layer that looks words or numbers up.
+    """Convert a StringLookup or IntegerLookup, with the words that its config lists.
 
-    (Source: Keras 3.15, keras/src/layers/preprocessing/index_lookup.py: in safe mode no file outside is read.)
+    Raises CannotConvert if the config names a file of words in place of the words. (Source: Keras 3.15,
+    keras/src/layers/preprocessing/index_lookup.py: in safe mode no file outside is read.)
     """
     vocabulary = old.config.get("vocabulary")
     if isinstance(vocabulary, str):

@@ -85,19 +85,19 @@ def _numbers(graph: SearchedGraph, tensor: Ref, marks: _Marks) -> tuple[Column, 
 
 
 def _is_mean(graph: SearchedGraph, tensor: Ref, numbers: Column) -> bool:
-    """Return True if a tensor is the mean of others, whatever their values."""
-    for values in np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers))):
-        given: dict[Ref, Array] = {
-            ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)
-        }
-        try:
-            result = Values(graph, DIVISIBLE, 0, given).of(tensor)
-        except NOT_COMPUTED:
-            return False
-        if (
-            result.shape != ()
-            or result.dtype.kind != "f"
-            or not np.isclose(float(result), values.mean(), rtol=1e-5)
-        ):
-            return False
-    return True
+    """Return True if `tensor` is the mean of the scalars `numbers`, for two random draws of their values."""
+    drawn = np.random.default_rng(len(numbers)).uniform(1.0, 2.0, (2, len(numbers)))
+    return all(_computes_mean(graph, tensor, numbers, values) for values in drawn)
+
+
+def _computes_mean(graph: SearchedGraph, tensor: Ref, numbers: Column, values: Array) -> bool:
+    """Return True if `tensor` is a float scalar, the mean of `values`, where `numbers` have these values."""
+    known: dict[Ref, Array] = {
+        ref: np.asarray(value) for ref, value in zip(numbers, values, strict=True)
+    }
+    try:
+        result = Values(graph, rows=DIVISIBLE, longest=0, known=known).of(tensor)
+    except NOT_COMPUTED:
+        return False
+    is_scalar = result.shape == () and result.dtype.kind == "f"
+    return is_scalar and bool(np.isclose(float(result), values.mean(), rtol=1e-5))

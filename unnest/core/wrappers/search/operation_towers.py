@@ -212,24 +212,39 @@ class _Sources:
         self._computed: dict[tuple[int, int], Values] = {}
 
     def of(self, column: Column) -> Ref | None:
-        """Return the source tensor of which a column's tensors are different rows; None without one."""
-        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES | JOINS for ref in column):
+        """Return the source of a column, which has one tensor a tower: the tensor of which these are different rows.
+
+        Of several sources the furthest. None if the tensors are not sliced, moved or joined out of one tensor.
+        """
+        chains = self._chains(column)
+        if not chains:
             return None
+        sources = self._common_sources(chains) if self.far else self._one_nearest(column, chains)
+        return next(
+            (source for source in reversed(sources) if self._are_parts(column, source)), None
+        )
+
+    def _chains(self, column: Column) -> list[list[Ref]]:
+        """Return what each tensor of the column is moved out of, nearest first; [] unless a step cuts or joins rows."""
+        if any(kind_of(self.graph.of(ref.call)) not in SLICES | MOVES | JOINS for ref in column):
+            return []
         chains = [self._chain(ref) for ref in column]
         moves = [self.graph.of(ref.call) for chain in [column, *chains] for ref in chain]
-        if not any(kind_of(move) in SLICES | JOINS or move.name == "identity" for move in moves):
-            return None
-        common = [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
-        if not self.far:
-            nearest = (
-                {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)}
-                if common
-                else ()
-            )
-            common = [ref for ref in nearest if ref in common] if len(nearest) == 1 else []
-        return next(
-            (source for source in reversed(common) if self._are_parts(column, source)), None
-        )
+        if any(kind_of(move) in SLICES | JOINS or move.name == "identity" for move in moves):
+            return chains
+        return []
+
+    def _common_sources(self, chains: Sequence[Sequence[Ref]]) -> list[Ref]:
+        """Return the tensors that stand in every chain, in the order of the first chain."""
+        return [ref for ref in chains[0] if all(ref in chain for chain in chains[1:])]
+
+    def _one_nearest(self, column: Column, chains: Sequence[Sequence[Ref]]) -> list[Ref]:
+        """Return the nearest tensor of which each tensor of the column is rows, if it is one for all; else []."""
+        common = self._common_sources(chains)
+        if not common:
+            return []
+        nearest = {self._nearest(ref, chain) for ref, chain in zip(column, chains, strict=True)}
+        return [ref for ref in nearest if ref in common] if len(nearest) == 1 else []
 
     def _chain(self, ref: Ref) -> list[Ref]:
         """Return the tensors that a tensor is moved out of, nearest first; behind a join those of all its operands."""
@@ -252,11 +267,13 @@ class _Sources:
         return chain
 
     def _nearest(self, ref: Ref, chain: Sequence[Ref]) -> Ref | None:
+        """Return the first tensor of a chain of which a tensor is whole rows; None without one."""
         return next(
             (source for source in chain if self._rows([ref], source) not in (None, [None])), None
         )
 
     def _are_parts(self, column: Column, source: Ref) -> bool:
+        """Return True if every tensor of the column is whole rows of the source, and not all are the same rows."""
         parts = self._rows(column, source)
         return parts is not None and None not in parts and any(part != parts[0] for part in parts)
 

@@ -10,7 +10,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.unit.report.test_text_report import CLEAN, PARALLEL, TORN
-from unnest.report import batch_rows
+from unnest.report import batch_text
 from unnest.report.result import Problem, Report, Result, Tally
 from unnest.report.text_report import Look
 
@@ -32,9 +32,9 @@ from unnest.report.text_report import Look
 )
 def test_a_row(report: Report, facts: list[str]) -> None:
     """Verdict, path, and what matters, in one harmless line; trouble is coloured whole."""
-    row = batch_rows.row(report, Look())
+    row = batch_text.row(report, Look())
     assert row.split(maxsplit=2) == facts
-    painted = batch_rows.row(report, Look(color=True))
+    painted = batch_text.row(report, Look(color=True))
     assert painted.endswith("\x1b[0m") == (report.verdict == "unreadable")
     assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
 
@@ -43,7 +43,7 @@ def test_a_row_on_a_terminal() -> None:
     """A row is broken between facts, and goes on below them, or below a path that is too long."""
     look = Look(width=60, wraps=True)
     report = replace(PARALLEL, path="my models/b.h5")
-    assert batch_rows.row(report, look).splitlines() == [
+    assert batch_text.row(report, look).splitlines() == [
         "parallel    my models/b.h5        wrappers of 4 and 2 towers",
         "                                  of net; Keras 2.2.4;",
         "                                  loads in Keras 2.2.4;",
@@ -51,18 +51,18 @@ def test_a_row_on_a_terminal() -> None:
         "                                  1 warning",
     ]
     long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
-    assert batch_rows.row(replace(report, path=long), look).splitlines() == [
+    assert batch_text.row(replace(report, path=long), look).splitlines() == [
         f"parallel    {long}",
         "              wrappers of 4 and 2 towers of net;",
         "              Keras 2.2.4; loads in Keras 2.2.4;",
         "              fix will refuse it; 1 warning",
     ]
-    wide = batch_rows.row(replace(report, path=long[:40]), Look(width=160, wraps=True))
+    wide = batch_text.row(replace(report, path=long[:40]), Look(width=160, wraps=True))
     assert wide.startswith(f"parallel    {long[:40]:44}  wrappers of 4")
 
 
 def lines(tally: Tally) -> list[str]:
-    return [" ".join(line.split()) for line in batch_rows.kinds(tally)]
+    return [" ".join(line.split()) for line in batch_text.kinds(tally)]
 
 
 def test_kinds() -> None:
@@ -100,9 +100,9 @@ def test_copies_are_not_counted_as_unchanged() -> None:
             path="b.h5", verdict="clean", action="unchanged", output="o/b.h5", copy_state="copied"
         )
     )
-    assert batch_rows.summary(tally) == "2 files: 1 copied, 1 unchanged"
+    assert batch_text.summary(tally) == "2 files: 1 copied, 1 unchanged"
     tally.add(Result(path="c.h5", verdict="clean", action="unchanged", copy_state="would-copy"))
-    assert batch_rows.summary(tally) == "3 files: 1 copied, 1 would-copy, 1 unchanged"
+    assert batch_text.summary(tally) == "3 files: 1 copied, 1 would-copy, 1 unchanged"
     assert tally.actions == {"unchanged": 3}
 
 
@@ -116,9 +116,9 @@ def test_code_that_the_output_does_not_have_is_no_warning(
     """The wrapper's code is gone with it; a Lambda of the template stays, and so does the need for a custom class."""
     path = FIXTURES / "k224" / case / "parallel.h5"
     fixed = unnest.fix(path, tmp_path / "o.h5")
-    assert ("1 warning" in batch_rows.row(fixed, Look())) == warned
+    assert ("1 warning" in batch_text.row(fixed, Look())) == warned
     tally = Tally()
     tally.add(fixed)
     assert (lines(tally) == ["1 warning stored-code"]) == warned
-    assert "1 warning" in batch_rows.row(unnest.inspect(path), Look())
-    assert "1 warning" in batch_rows.row(replace(fixed, output=None, kept=None), Look())
+    assert "1 warning" in batch_text.row(unnest.inspect(path), Look())
+    assert "1 warning" in batch_text.row(replace(fixed, output=None, kept=None), Look())
