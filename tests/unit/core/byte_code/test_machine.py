@@ -138,44 +138,6 @@ def test_instructions(code: tuple[int, ...], result: Any) -> None:
     assert run(*code, straight=True) == result
 
 
-def test_what_is_captured_is_read_by_its_place() -> None:
-    made = replace(CODE, free=("a", "b"), slots=("a", "b"))
-    assert run(DEREF, 1, RETURN, 0, free=(1, 5), made=made) == 5
-    with pytest.raises(Unknown, match=r"^`b`, whose value is not stored$"):
-        run(DEREF, 1, RETURN, 0, free=(1,), made=made)
-
-
-class TestLists:
-    """A list that grows is a new value here: nothing else may hold the old one."""
-
-    MADE = replace(CODE, constants=((1, 2), 3))
-
-    def test_a_list_grows_where_it_is_made(self) -> None:
-        code = (LIST, 0, CONST, 0, EXTEND, 1, CONST, 0, EXTEND, 1, RETURN, 0)
-        assert run(*code, version="3.9", made=self.MADE) == [1, 2, 1, 2]
-
-    @pytest.mark.parametrize(
-        "code",
-        [
-            (LIST, 0, STORE, 1, FAST, 1, CONST, 0, EXTEND, 1, RETURN, 0),
-            (LIST, 0, DUP, 0, STORE, 1, CONST, 0, EXTEND, 1, RETURN, 0),
-            (LIST, 0, CONST, 0, ROT_TWO, 0, CONST, 0, EXTEND, 1, RETURN, 0),
-            (LIST, 0, CONST, 0, CONST, 0, EXTEND, 2, RETURN, 0),
-            (CONST, 0, CONST, 0, EXTEND, 1, RETURN, 0),
-        ],
-        ids=[
-            "a local holds it",
-            "a copy of it is kept",
-            "it was moved",
-            "a list further down",
-            "a tuple",
-        ],
-    )
-    def test_anywhere_else_it_ends(self, code: tuple[int, ...]) -> None:
-        with pytest.raises(Unknown, match=r"^a list that grows$"):
-            run(*code, version="3.9", made=self.MADE)
-
-
 def test_since_3_11_a_function_opens_with_resume_once() -> None:
     assert run(151, 0, FAST, 0, RETURN, 0, version="3.11", made=NEW) == 10
     for code in (
@@ -249,14 +211,6 @@ class TestBranches:
             Unknown, match=r"^a jump, a loop, or another instruction beyond plain expressions$"
         ):
             run(*code, straight=True)
-
-
-def test_imports_of_known_packages() -> None:
-    made = replace(CODE, names=("tensorflow", "keras.backend", "os"), constants=(0, None))
-    assert run(CONST, 0, CONST, 1, IMPORT, 0, RETURN, 0, made=made) == "tf"
-    assert run(CONST, 0, CONST, 1, IMPORT, 1, RETURN, 0, made=made) == "K"
-    with pytest.raises(Unknown, match="an import"):
-        run(CONST, 0, CONST, 1, IMPORT, 2, RETURN, 0, made=made)
 
 
 def test_handlers_are_passed_by() -> None:

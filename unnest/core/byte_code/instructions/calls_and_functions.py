@@ -1,4 +1,4 @@
-"""Calls and inner functions, as each Python compiles them: arguments, their names, the slot for an object."""
+"""Instructions that make functions and call them, as each Python compiles them: arguments, names, the object's slot."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.instruction_decoder import entry
-from unnest.core.byte_code.opcode_tables import Python
-from unnest.core.byte_code.read_code_objects import CodeObject
+from unnest.core.byte_code.instructions.containers_and_subscripts import ContainerInstructions
+from unnest.core.byte_code.instructions.jumps_and_loops import JumpsAndLoops
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,
@@ -19,10 +18,9 @@ from unnest.core.byte_code.runtime_values import (
     InnerCode,
     InnerFunction,
     Null,
-    RunCost,
     StackValue,
 )
-from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, ValueDomain
+from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown
 
 DEFAULTS, CLOSURE = 1, 8
@@ -41,19 +39,8 @@ UNARY_POSITIVE, LIST_TO_TUPLE = 5, 6
 """The argument of CALL_INTRINSIC_1 for `+value`, and for the tuple of a list."""
 
 
-class Calls(Frame[DomainValue]):
+class CallInstructions(ContainerInstructions[DomainValue], JumpsAndLoops[DomainValue]):
     """A frame that makes and calls functions; a subclass gives the results of inner functions (`_inner`)."""
-
-    def __init__(
-        self,
-        python: Python,
-        code: CodeObject,
-        domain: ValueDomain[DomainValue],
-        work: RunCost,
-    ) -> None:
-        super().__init__(python, code, domain, work)
-        #: Names for the last arguments of the call that comes next.
-        self._keywords: tuple[str, ...] = ()
 
     @abstractmethod
     def _inner(
@@ -90,10 +77,6 @@ class Calls(Frame[DomainValue]):
         held = self._stack.pop_many(defaults)
         values = held if self._python.wide or not held else self._entries(held[0])
         self._stack.push(InnerFunction(code.code, cells.cells, tuple(values)))
-
-    def _entries(self, value: DomainValue) -> Sequence[DomainValue]:
-        """The entries of a list or tuple."""
-        return [*self._domain.iterator(value)]
 
     def _set_function_attribute(self, argument: int) -> None:
         """SET_FUNCTION_ATTRIBUTE of Python 3.13: give the function on the stack its closure, or annotations.
@@ -181,11 +164,6 @@ class Calls(Frame[DomainValue]):
             raise Impossible
         self._call_with(arguments, (), function)
 
-    def _as_tuple(self, values: DomainValue) -> DomainValue:
-        """Return `tuple(values)`. Raises Unknown."""
-        to_tuple = self._domain.global_value(CommonConstant.TUPLE.value)
-        return self._domain.call(to_tuple, [values], {})
-
     def _call_function_kw(self, count: int) -> None:
         names = self._names_on_top()
         self._call_with(self._stack.take(count), names, *self._stack.take(1))
@@ -254,7 +232,7 @@ class Calls(Frame[DomainValue]):
             raise Unknown("a function that may raise an exception")
         self._stack.push(result)
 
-    CALLS: ClassVar[Mapping[str, Callable[[Calls[Any], int], object]]] = {
+    CALLS: ClassVar[Mapping[str, Callable[[CallInstructions[Any], int], object]]] = {
         "PRECALL": lambda _self, _: None,
         "MAKE_FUNCTION": _make_function,
         "MAKE_CLOSURE": lambda self, count: self._push_function(captures=True, defaults=count),
