@@ -9,14 +9,10 @@ from typing import TypeVar
 
 from unnest.budget import memoize, memoize_across_files
 from unnest.core.byte_code import read_code_objects
-from unnest.core.byte_code.instruction_decoder import (
-    entry,
-    instructions,
-    may_have_written,
-)
+from unnest.core.byte_code.instruction_decoder import instructions, may_have_written
 from unnest.core.byte_code.opcode_tables import PYTHONS, Python
 from unnest.core.byte_code.read_code_objects import CodeObject, Constant, constants_within
-from unnest.core.byte_code.runtime_values import Impossible
+from unnest.core.byte_code.runtime_values import Impossible, entry
 
 ResultT = TypeVar("ResultT")
 

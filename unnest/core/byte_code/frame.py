@@ -14,6 +14,7 @@ from unnest.core.byte_code.operand_stack import OperandStack
 from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.byte_code.runtime_values import (
     Cell,
+    CommonConstant,
     Impossible,
     InnerFunction,
     RunCost,
@@ -111,3 +112,14 @@ class Frame(ABC, Generic[DomainValue]):
         if self._depths.setdefault(self._next, len(self._stack)) != len(self._stack):
             raise Impossible
         return self._instruction()
+
+    # Used by several families of instructions
+
+    def _entries(self, value: DomainValue) -> Sequence[DomainValue]:
+        """The entries of a list or tuple."""
+        return [*self._domain.iterator(value)]
+
+    def _as_tuple(self, values: DomainValue) -> DomainValue:
+        """Return `tuple(values)`. Raises Unknown."""
+        to_tuple = self._domain.global_value(CommonConstant.TUPLE.value)
+        return self._domain.call(to_tuple, [values], {})

@@ -7,8 +7,8 @@ Python's at all (`Impossible`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
@@ -40,16 +40,6 @@ RETURN_VALUE = b"\x53"
 """The last instruction of every function before 3.10, also of one that never gets there."""
 
 MAX_ARGUMENT = 2**31 - 1
-
-
-Entry = TypeVar("Entry")
-
-
-def entry(values: Sequence[Entry], index: int) -> Entry:
-    """Return a constant or name of the code's lists, by an instruction's argument. Raises Impossible outside them."""
-    if index >= len(values):
-        raise Impossible
-    return values[index]
 
 
 def opening(code: CodeObject) -> list[Instruction]:

@@ -54,6 +54,7 @@ AFTER_YIELD = 3, 1
 
 class Machine(
     VariableInstructions[DomainValue],
+    ContainerInstructions[DomainValue],
     OperatorInstructions[DomainValue],
     CallInstructions[DomainValue],
 ):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from unnest.budget import charge_steps
 from unnest.core.byte_code.read_code_objects import CodeObject
@@ -36,6 +36,16 @@ class TooMuch(Stopped):
 
 class MayBeCaught(Stopped):
     """An exception, possibly, in code that handles exceptions: it may go on anywhere."""
+
+
+Entry = TypeVar("Entry")
+
+
+def entry(values: Sequence[Entry], index: int) -> Entry:
+    """Return a constant or name of the code's lists, by an instruction's argument. Raises Impossible outside them."""
+    if index >= len(values):
+        raise Impossible
+    return values[index]
 
 
 @dataclass(eq=False, repr=False)

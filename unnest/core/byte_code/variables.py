@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.instruction_decoder import entry
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.runtime_values import (
@@ -16,6 +15,7 @@ from unnest.core.byte_code.runtime_values import (
     Internal,
     Null,
     StackValue,
+    entry,
 )
 from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue, ValueDomain
 from unnest.core.model import Unknown

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.argument_numbers import axis_number, whole_number
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.element_arrays import ELEMENT, Array, arrays_in
 from unnest.core.ops.operation_entry import CONTENTS
 from unnest.core.ops.registry import OPERATIONS
+from unnest.core.ops.whole_numbers_and_quotients import axis_number, whole_number
 
 
 def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:

@@ -23,6 +23,7 @@ from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of
+from unnest.core.ops.whole_numbers_and_quotients import truncated_quotient, whole_quotient
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -99,19 +100,6 @@ def of_two(
         "python_operator": symbol,
     }
     define(names, "*x", Kind.ELEMENTWISE, arithmetic(function), **entry)
-
-
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """Return x / y; of whole numbers towards zero."""
-    return (
-        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
-    )
-
-
-def whole_quotient(x: Array, y: Array) -> Array:
-    """Return x / y towards zero, of fractions too."""
-    quotient = np.trunc(x / y)
-    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")

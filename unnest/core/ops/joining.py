@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnest.core.model import Shape
-from unnest.core.ops.argument_numbers import axis_number
 from unnest.core.ops.call import Value
 from unnest.core.ops.element_arrays import Array, same_contents
 from unnest.core.ops.keras3_functions import keras3
@@ -20,6 +19,7 @@ from unnest.core.ops.static_shapes import (
     shapes_of,
     stacked,
 )
+from unnest.core.ops.whole_numbers_and_quotients import axis_number
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

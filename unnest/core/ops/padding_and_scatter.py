@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
-from unnest.core.ops.argument_numbers import whole_numbers
 from unnest.core.ops.call import Value
 from unnest.core.ops.element_arrays import (
     ELEMENT,
@@ -22,6 +21,7 @@ from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.static_shapes import shape_of, wholes
+from unnest.core.ops.whole_numbers_and_quotients import whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

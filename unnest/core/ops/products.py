@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unnest.core.model import Json, Shape, Unknown
-from unnest.core.ops.argument_numbers import whole_number, whole_numbers
 from unnest.core.ops.call import Value
 from unnest.core.ops.keras3_functions import keras3
 from unnest.core.ops.operation_kinds import Kind
@@ -20,6 +19,7 @@ from unnest.core.ops.product_axes import (
 )
 from unnest.core.ops.registry import axes_rule, define, define_all, shape_rule
 from unnest.core.ops.static_shapes import broadcast, shape_of
+from unnest.core.ops.whole_numbers_and_quotients import whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnest.core.model import Shape, Unknown
-from unnest.core.ops.argument_numbers import axis_number, whole_number, whole_numbers
 from unnest.core.ops.call import Value
 from unnest.core.ops.element_arrays import Array, check_copy, check_size
 from unnest.core.ops.keras3_functions import keras3
@@ -26,6 +25,7 @@ from unnest.core.ops.static_shapes import (
     wholes,
     without_axes,
 )
+from unnest.core.ops.whole_numbers_and_quotients import axis_number, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
-from unnest.core.ops.argument_numbers import whole_number, whole_numbers
 from unnest.core.ops.call import Value
 from unnest.core.ops.element_arrays import Array, check_size
 from unnest.core.ops.keras3_functions import keras3
@@ -18,6 +17,7 @@ from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, operation, shape_rule
 from unnest.core.ops.shape_and_dtype import cast
 from unnest.core.ops.static_shapes import axis_of, shape_of, whole
+from unnest.core.ops.whole_numbers_and_quotients import whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_call_translator import FunctionCall

@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from unnest.core.byte_code.instruction_decoder import entry
-from unnest.core.byte_code.instructions.containers_and_subscripts import ContainerInstructions
 from unnest.core.byte_code.instructions.jumps_and_loops import JumpsAndLoops
 from unnest.core.byte_code.runtime_values import (
     Cells,
@@ -19,6 +17,7 @@ from unnest.core.byte_code.runtime_values import (
     InnerFunction,
     Null,
     StackValue,
+    entry,
 )
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown
@@ -39,7 +38,7 @@ UNARY_POSITIVE, LIST_TO_TUPLE = 5, 6
 """The argument of CALL_INTRINSIC_1 for `+value`, and for the tuple of a list."""
 
 
-class CallInstructions(ContainerInstructions[DomainValue], JumpsAndLoops[DomainValue]):
+class CallInstructions(JumpsAndLoops[DomainValue]):
     """A frame that makes and calls functions; a subclass gives the results of inner functions (`_inner`)."""
 
     @abstractmethod

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.runtime_values import (
     Cell,
     Cells,
-    CommonConstant,
     Impossible,
 )
 from unnest.core.byte_code.value_domain import (
@@ -93,15 +92,6 @@ class ContainerInstructions(Frame[DomainValue]):
         for part in self._stack.pop_many(count):
             whole = self._domain.extended(whole, part)
         self._stack.push(self._as_tuple(whole) if kind == "tuple" else whole)
-
-    def _entries(self, value: DomainValue) -> Sequence[DomainValue]:
-        """The entries of a list or tuple."""
-        return [*self._domain.iterator(value)]
-
-    def _as_tuple(self, values: DomainValue) -> DomainValue:
-        """Return `tuple(values)`. Raises Unknown."""
-        to_tuple = self._domain.global_value(CommonConstant.TUPLE.value)
-        return self._domain.call(to_tuple, [values], {})
 
     CONTAINERS: ClassVar[Mapping[str, Callable[[ContainerInstructions[Any], int], object]]] = {
         "BUILD_TUPLE": _build_tuple,

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.instruction_decoder import (
-    entry,
-)
 from unnest.core.byte_code.runtime_values import (
     Impossible,
     InnerFunction,
     Internal,
     Null,
+    entry,
 )
 from unnest.core.byte_code.value_domain import (
     DomainValue,

@@ -1,4 +1,4 @@
-"""Whole numbers and axes out of the arguments of a call, which are scalars, arrays or lists."""
+"""Whole numbers and axes out of arguments (scalars, arrays or lists), and quotients rounded as TensorFlow rounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import ELEMENT, arrays_in
+from unnest.core.ops.element_arrays import ELEMENT, Array, arrays_in
 
 
 def whole_number(value: Value) -> int:
@@ -29,3 +29,16 @@ def whole_numbers(value: Value) -> list[int]:
 def axis_number(value: Value) -> int:
     """Return the axis that an argument names, 0 if it is None."""
     return 0 if value is None else whole_number(value)
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """Return x / y; of whole numbers towards zero."""
+    return (
+        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    )
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """Return x / y towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
