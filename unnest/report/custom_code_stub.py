@@ -14,7 +14,7 @@ from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.report.escape import plain
+from unnest.report.escape import plain, python_identifier
 
 #: Characters of a default value; longer ones are left out of a signature.
 MAX_DEFAULT_LENGTH = 60
@@ -50,19 +50,13 @@ def render(model: Stored, findings: Sequence[Finding], output: str) -> str:
     ])  # fmt: skip
 
 
-def _identifier(name: str) -> str:
-    """A name as Python can have it."""
-    bare = "".join(c if c.isalnum() and c.isascii() else "_" for c in name.rpartition(">")[2])
-    return bare if bare.isidentifier() and not keyword.iskeyword(bare) else f"object_{bare}"
-
-
 def _function(name: str, entries: Sequence[JsonObject], findings: Sequence[Finding]) -> _Needed:
     """A function, with the arguments that its Lambda layers pass, and what could be read of its code."""
     users = [e for e in entries if e.get("class_name") == "Lambda" and _calls(e, name)]
     arguments = next(
         (a for e in users if isinstance(a := _config(e).get("arguments"), OBJECT) and a), {}
     )
-    called = _identifier(name)
+    called = python_identifier(name)
     told = [f for f in findings if f.code == "lambda-kept" and f"{name!r}: {name}" in f.hint]
     comments = [f"# {plain(f.message)}" for f in told]
     comments += [f"# The Lambda {plain(str(_config(e).get('name')))!r} calls it." for e in users]
@@ -81,7 +75,7 @@ def _calls(entry: JsonObject, name: str) -> bool:
 def _class(name: str, entries: Sequence[JsonObject], model: Stored) -> _Needed:
     """A layer class, with the arguments of its config and the shapes of its weights."""
     users = [e for e in entries if name in (e.get("registered_name"), e.get("class_name"))]
-    called = _identifier(name)
+    called = python_identifier(name)
     package, _, bare = name.rpartition(">")
     lines = (
         [f"@keras.saving.register_keras_serializable(package={package!r}, name={bare!r})"]

@@ -34,6 +34,7 @@ from unnest.core.weight_assignment.misplaced_weights import (
     misplaced_nested_model,
     model_with_weights_stored_once,
 )
+from unnest.report.escape import python_identifier
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)
@@ -391,7 +392,7 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
         module = f"import tensorflow as tf; {module}"
     if own := [*wanted.classes, *wanted.functions, *_own_globals(wanted)]:
-        notes.append(f"define or import {', '.join(map(_identifier, own))} first")
+        notes.append(f"define or import {', '.join(map(python_identifier, own))} first")
     if model.contents == "architecture":
         opened = f"open({path!r}).read()"
         arguments = ", ".join([opened, *given])
@@ -466,7 +467,7 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
     `keras`: the name of the Keras that the line imports.
     """
     names = [*wanted.classes, *wanted.functions, *_own_globals(wanted)]
-    values = {name: _identifier(name) for name in names}
+    values = {name: python_identifier(name) for name in names}
     for name in wanted.globals:
         if name not in values:
             values[name] = (
@@ -474,11 +475,6 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
             )
     pairs = (f"{name!r}: {value}" for name, value in values.items())
     return [f"custom_objects={{{', '.join(pairs)}}}"] if values else []
-
-
-def _identifier(name: str) -> str:
-    """Return the Python name of a class or function; a registered one is stored with its package."""
-    return re.sub(r"[^0-9A-Za-z_]", "_", name.rpartition(">")[2])
 
 
 def _note(notes: list[str]) -> str:

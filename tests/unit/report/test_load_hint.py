@@ -293,6 +293,17 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
             "a.h5",
             "import tf_keras; model = tf_keras.models.load_model('a.h5')",
         ),
+        (  # A function without a name goes by the one that Python shows for it.
+            layers(
+                {"class_name": "Dense", "config": {"name": "d", "activation": "<lambda>"}},
+                version="2.4.0",
+            ),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', custom_objects={'<lambda>': _lambda_})"
+                "  # define or import _lambda_ first"
+            ),
+        ),
         (  # What has no name cannot be given.
             layers(version="2.4.0", training={"loss": "<lambda>"}),
             "a.h5",
