@@ -94,7 +94,7 @@ class H5Source(Source):
             self.hdf5.attributes(""),
             self.hdf5.attributes(self.root),
             None if with_weights is None else names_style(self._place(with_weights)),
-            names_style(OPTIMIZER) if OPTIMIZER in self.hdf5.groups else None,
+            None if self.stored.optimizer is None else names_style(OPTIMIZER),
             self._place(TOP_LEVEL) in self.hdf5.groups,
         )
 
@@ -141,8 +141,12 @@ def _opened(path: str) -> GuardedFile:
 
 
 def root_of(hdf5: GuardedFile | PlainFile) -> str:
-    """Return the path of the group that contains the layers' groups."""
-    return MODEL if MODEL in hdf5.groups else ""
+    """Return the path of the group that contains the layers' groups: the root, where that lists layers itself.
+
+    Then a layer of a weights-only file may be called `model_weights`.
+    """
+    lists_layers = not {"layer_names", "layer_names0"}.isdisjoint(hdf5.attributes(""))
+    return MODEL if MODEL in hdf5.groups and not lists_layers else ""
 
 
 def read(hdf5: GuardedFile | PlainFile, root: str) -> tuple[Stored, tuple[Finding, ...]]:
@@ -167,20 +171,22 @@ class _Reader:
         names = h5_attributes.names(layers, "layer_names", self._place(self.root))
         if names is None:
             raise self._no_weights(architecture is not None, top)
+        listed = self._unique(names, self.root)
+        has_optimizer = OPTIMIZER in self.hdf5.groups and (self.root or OPTIMIZER not in listed)
         training = self._json(top, "training_config")
-        if architecture is None and (training is not None or OPTIMIZER in self.hdf5.groups):
+        if architecture is None and (training is not None or has_optimizer):
             raise Unreadable(
                 "damaged",
                 f"{self.hdf5.path}: holds what only a whole model has, but no model_config; "
                 "the file is damaged; copy it again",
             )
-        groups = tuple(self._layer(name) for name in self._unique(names, self.root))
+        groups = tuple(self._layer(name) for name in listed)
         stored = Stored(
             contents="weights" if architecture is None else "model",
             architecture=architecture,
             training=training,
             groups=groups,
-            optimizer=self._tensors(OPTIMIZER) if OPTIMIZER in self.hdf5.groups else None,
+            optimizer=self._tensors(OPTIMIZER) if has_optimizer else None,
             keras_version=self._version("keras_version", top, layers),
             backend=self._version("backend", top, layers),
             is_ours=architecture is None and MARK in top,
