@@ -274,6 +274,11 @@ class Code(Enum):
         "frozen BatchNormalization normalized by the batch at hand in training, and by its stored values today: {what}",
         "predictions are the same; training goes on otherwise, as later Kerases do it",
     )
+    SUMMED_PENALTY = (
+        "warning",
+        "the penalty on the outputs of {what} was summed over the batch, and is divided by its rows today",
+        "predictions are the same; to train on as before, multiply its factors by your batch size",
+    )
     MASKED_NORMALIZATION = (
         "warning",
         "BatchNormalization behind a mask counted the masked steps too in training, and leaves them out today: {what}",

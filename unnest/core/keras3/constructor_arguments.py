@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from unnest.core import json_tree
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.layers.catalog import layer_record, takes
@@ -63,6 +64,8 @@ def converted_arguments(old: OldLayer) -> dict[str, Json]:
     kind, config, context = old.kind, old.config, old.context
     record = layer_record(kind)
     new: dict[str, Json] = {"name": old.name}
+    if context.is_standalone and _has_penalty_on_outputs(old):
+        context.notes.summed_penalties.append(old.name)
     for old_key, value in config.items():
         key = record.renamed_arguments.get(old_key, old_key)
         if key == "name":
@@ -84,16 +87,7 @@ def converted_arguments(old: OldLayer) -> dict[str, Json]:
             old.note("defaults-of-then", key)
             new[key] = value
     if "data_format" in (record.arguments or ()) and new.get("data_format") in (None, "default"):
-        is_machines = record.data_format_of_backend or "data_format" in config
-        new["data_format"] = context.data_format if is_machines else "channels_last"
-        if (
-            record.keras_1_omits_data_format
-            and "data_format" not in config
-            and context.release[:1] == (1,)
-        ):
-            told = ", as the other layers say" if context.is_format_told else ""
-            old.note("defaults-of-then", f"data_format {context.data_format}{told}")
-            context.notes.guessed += [] if context.is_format_told else [f"{old.name} ({kind})"]
+        new["data_format"] = _data_format_of_then(old, record)
     if new.get("dtype") is None:
         new["dtype"] = "float32"
     return new
@@ -111,6 +105,36 @@ ROLE_WRITERS = {
     "initializer": config_values.initializer, "regularizer": config_values.regularizer,
     "constraint": config_values.constraint, "dtype": config_values.dtype,
 }  # fmt: skip
+
+
+def _data_format_of_then(old: OldLayer, record: KerasLayer) -> str:
+    """Return the order of axes of a layer that does not say it: its machine's, where it went by that."""
+    config, context = old.config, old.context
+    if (
+        record.keras_1_omits_data_format
+        and "data_format" not in config
+        and context.release[:1] == (1,)
+    ):
+        told = ", as the other layers say" if context.is_format_told else ""
+        old.note("defaults-of-then", f"data_format {context.data_format}{told}")
+        context.notes.guessed += [] if context.is_format_told else [f"{old.name} ({old.kind})"]
+    is_machines = record.data_format_of_backend or "data_format" in config
+    return context.data_format if is_machines else "channels_last"
+
+
+def _has_penalty_on_outputs(old: OldLayer) -> bool:
+    """Return True if a layer adds a penalty on its outputs to the loss, by a factor that is not zero.
+
+    Standalone Keras added the sum over the batch; tf.keras and Keras 3 divide it by the rows. (Source: Layer.__call__
+    of Keras 1.2.2 to 2.3.1, and of TensorFlow 1.13; Keras 3.15, keras/src/layers/layer.py.)
+    """
+    if old.kind == "ActivityRegularization":
+        return any(old.config.get(factor) for factor in ("l1", "l2"))
+    regularizer = old.config.get("activity_regularizer")
+    if regularizer is None:
+        return False
+    numbers = [n for _, n in json_tree.leaves(regularizer) if isinstance(n, int | float)]
+    return not numbers or any(numbers)
 
 
 def _value(old: OldLayer, key: str, value: Json) -> Json:

@@ -48,6 +48,8 @@ class Notes:
     added: list[str] = field(default_factory=list)
     #: Frozen BatchNormalization layers that normalized by the batch in training all the same.
     frozen: list[str] = field(default_factory=list)
+    #: Layers whose penalty on their outputs was not divided by the rows of the batch.
+    summed_penalties: list[str] = field(default_factory=list)
     #: BatchNormalization layers behind a mask that counted masked steps too in training.
     masked_norms: list[str] = field(default_factory=list)
     #: Class or function that the file does not hold -> where it is used.
@@ -113,6 +115,11 @@ class Context:
     layer_converter: LayerConverter = no_layers
     notes: Notes = field(default_factory=Notes)
     graph: GraphNotes = field(default_factory=GraphNotes)
+
+    @property
+    def is_standalone(self) -> bool:
+        """True if Keras 1 or 2 of its own wrote the file, as far as the version shows it."""
+        return not self.is_tf and () < self.release < (2, 4)
 
     @classmethod
     def of(cls, version: str | None, backend: str | None) -> Context:

@@ -67,6 +67,10 @@ def convert(stored: Stored) -> Converted:
         )
     if context.notes.frozen and stored.training is not None:
         context.notes.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.notes.frozen)))
+    if context.notes.summed_penalties and stored.training is not None:
+        context.notes.findings.append(
+            Code.SUMMED_PENALTY(what=listed([*dict.fromkeys(context.notes.summed_penalties)]))
+        )
     if context.notes.masked_norms and stored.training is not None:
         context.notes.findings.append(
             Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms))

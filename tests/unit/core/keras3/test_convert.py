@@ -318,6 +318,57 @@ def test_a_frozen_normalization_of_then(
     assert [f.code for f in convert(stored).findings] == codes
 
 
+@pytest.mark.parametrize(
+    ("class_name", "version", "has_dtypes", "codes"),
+    [
+        ("BatchNormalizationV1", "2.2.4-tf", True, ["frozen-normalization"]),
+        ("BatchNormalization", "2.2.4-tf", True, ["frozen-normalization"]),
+        ("BatchNormalization", "2.2.4-tf", False, []),
+        ("BatchNormalization", "2.3.0-tf", True, []),
+    ],
+)
+def test_a_frozen_normalization_of_tensorflow_1(
+    class_name: str, version: str, has_dtypes: bool, codes: list[str]
+) -> None:
+    """TensorFlow 1.13, 1.15 and 2.0 call themselves 2.2.4-tf; those of 1 store a dtype with each initializer."""
+    zeros = {"class_name": "Zeros", "config": {"dtype": "float32"} if has_dtypes else {}}
+    config = {"axis": [1], "trainable": False, "beta_initializer": zeros, "scale": True}
+    stored = chain([None, 4], (class_name, config), version=version)
+    done = convert(stored._replace(contents="model", training=TRAINING))
+    assert [f.code for f in done.findings] == codes
+
+
+def l1_l2(l1: float, l2: float) -> dict[str, Any]:
+    """A regularizer as Keras 2 stores it."""
+    return {"class_name": "L1L2", "config": {"l1": l1, "l2": l2}}
+
+
+@pytest.mark.parametrize(
+    ("layer", "version", "codes"),
+    [
+        (
+            ("Dense", {**DENSE, "activity_regularizer": l1_l2(0.1, 0.0)}),
+            "2.1.6",
+            ["summed-penalty"],
+        ),
+        (("Dense", {**DENSE, "activity_regularizer": l1_l2(0.0, 0.0)}), "2.1.6", []),
+        (("Dense", {**DENSE, "activity_regularizer": None}), "2.1.6", []),
+        (("Dense", {**DENSE, "activity_regularizer": l1_l2(0.1, 0.0)}), "2.2.4-tf", []),
+        (("Dense", {**DENSE, "activity_regularizer": l1_l2(0.1, 0.0)}), "2.6.0", []),
+        (("Dense", {**DENSE, "kernel_regularizer": l1_l2(0.1, 0.0)}), "2.1.6", []),
+        (("ActivityRegularization", {"l1": 0.0, "l2": 0.01}), "2.3.1", ["summed-penalty"]),
+        (("ActivityRegularization", {"l1": 0.0, "l2": 0.0}), "2.3.1", []),
+    ],
+)
+def test_a_penalty_on_outputs(
+    layer: tuple[str, dict[str, Any]], version: str, codes: list[str]
+) -> None:
+    """Standalone Keras summed it over the batch; tf.keras divided it by the rows, as Keras 3 does."""
+    stored = chain([None, 4], layer, version=version)
+    done = convert(stored._replace(contents="model", training=TRAINING))
+    assert [f.code for f in done.findings] == codes
+
+
 SUM: JsonObject = {"class_name": "MeanSquaredError", "config": {"reduction": "sum"}}
 
 

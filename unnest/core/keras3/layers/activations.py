@@ -36,9 +36,7 @@ def convert_activation(value: Json, name: str, context: Context) -> str | JsonOb
         return {"class_name": word, "config": config}
     if word in (HARD_SIGMOID, "hard_sigmoid_v1"):
         return HARD_SIGMOID
-    is_custom = is_custom_activation(
-        word, context.release, is_standalone=not context.is_tf and () < context.release < (2, 4)
-    )
+    is_custom = is_custom_activation(word, context.release, is_standalone=context.is_standalone)
     if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN_ACTIVATIONS):
         context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
         return config_values.custom_function(word)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from unnest.core.keras3.conversion_context import Context, OldLayer, listed
@@ -10,6 +10,7 @@ from unnest.core.keras3.layer_replacements import Choice, NewLayer, Piece
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
 from unnest.core.keras_facts.shape_inference import Spec
 from unnest.core.layers.catalog import built_axes
+from unnest.core.layers.read_config_values import settings
 
 
 def batch_normalization(old: OldLayer) -> Piece:
@@ -22,16 +23,28 @@ def batch_normalization(old: OldLayer) -> Piece:
         # Keras 1's config speaks of no initializers, and its layer has all four weights.
         if "gamma_initializer" not in old.config and len(old.weights) not in (0, 4):
             raise old.refused(f"has {len(old.weights)} weights in place of 4")
-        # (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable.)
-        if (
-            old.config.get("trainable") is False
-            and not old.context.is_tf
-            and () < old.context.release < (2, 4)
-        ):
+        if old.config.get("trainable") is False and _normalizes_frozen_by_batch(old):
             old.context.notes.frozen.append(old.name)
         return plain_layer(old)
     by = "each row by itself" if mode == 1 else "by the batch at hand"
     raise old.refused(f"mode {mode!r} of Keras 1 normalizes {by}, which Keras 3 does not")
+
+
+def _normalizes_frozen_by_batch(old: OldLayer) -> bool:
+    """Return True if the writer's BatchNormalization normalized by the batch in training even where it is frozen.
+
+    Standalone Keras did, and TensorFlow 1, which stores a dtype with each initializer.
+    (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable; files and
+    training steps of TensorFlow 1.13, 1.15 and 2.0, which all call themselves 2.2.4-tf.)
+    """
+    if old.context.is_standalone:
+        return True
+    initializers = (v for k, v in old.config.items() if k.endswith("_initializer"))
+    return (
+        old.context.is_tf
+        and (2,) <= old.context.release <= (2, 2, 4)
+        and any(isinstance(value, Mapping) and "dtype" in settings(value) for value in initializers)
+    )
 
 
 def normalization(old: OldLayer) -> Piece:
