@@ -1,12 +1,14 @@
 """Errors that stored code is certain to raise, as its Keras hands it what JSON made of the values beside it.
 
-A function, class or module becomes its name, a tuple a list, a number as a key a text. (Source: files of Keras 2.0.9
-to TensorFlow 2.15, loaded by the stack that wrote each.)
+A function, class or module becomes its name, a tuple a list, a number as a key a text, and an array, in tf.keras and
+without arithmetic on it, a list of lists. (Source: files of Keras 2.0.9 to TensorFlow 2.15, loaded by the stack that
+wrote each.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from unnest.core import json_tree
@@ -25,6 +27,28 @@ PLAIN_TYPES = (bool, int, float, str, list, tuple, dict, type(None))
 
 DECODED = ("__tuple__", "__ellipsis__", "TensorShape", "TypeSpec", "CompositeTensor")
 """Classes of objects in an `.h5` that tf.keras makes values of again; others stay dictionaries."""
+
+
+OF_TYPE: Mapping[type, object] = {
+    bool: True, int: 1, float: 1.0, str: "a", list: [1], tuple: (1,), dict: {}, type(None): None
+}  # fmt: skip
+"""Type of a stored value -> a small value of it, which shows whether an operator takes such values."""
+
+UNARY: Mapping[str, Callable[..., object]] = {
+    "+": operator.pos,
+    "-": operator.neg,
+    "~": operator.invert,
+}
+ORDER: Mapping[str, Callable[..., object]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
+}  # fmt: skip
+BINARY: Mapping[str, Callable[..., object]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "classic /": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+}  # fmt: skip
+
+MAX_ENTRIES = 1000
+"""Entries of a list that is computed; a longer one is UNKNOWN."""
 
 
 class PythonError(Unknown):
@@ -84,6 +108,24 @@ def _value(stored: Json, *, reads_arrays: bool) -> PythonValue:
     return json_tree.fold(stored, lambda leaf: leaf, unpack)
 
 
+def _try(operation: Callable[..., object], *values: PythonValue) -> None:
+    """Raise PythonError if Python has no such operation for values of these types."""
+    try:
+        operation(*(OF_TYPE[type(value)] for value in values))
+    except TypeError as error:
+        raise PythonError(str(error)) from error
+
+
+def _list_of(symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
+    """Return the list that a sum of two, or a product with a whole number, is; UNKNOWN if it is too long."""
+    if isinstance(left, list) and isinstance(right, list) and len(left) + len(right) <= MAX_ENTRIES:
+        return left + right if symbol == "+" else UNKNOWN
+    entries, times = (left, right) if isinstance(left, list) else (right, left)
+    if symbol == "*" and isinstance(entries, list) and isinstance(times, int):
+        return entries * times if len(entries) * times <= MAX_ENTRIES else UNKNOWN
+    return UNKNOWN
+
+
 class StoredValues(ValueDomain[PythonValue]):
     """The meaning of straight code for stored values: all that is computed is UNKNOWN, what Python refuses raises."""
 
@@ -114,12 +156,17 @@ class StoredValues(ValueDomain[PythonValue]):
         """Return UNKNOWN."""
         return UNKNOWN
 
-    def unary(self, *_: PythonValue) -> PythonValue:
-        """Return UNKNOWN."""
+    def unary(self, symbol: Literal["+", "-", "~"], value: PythonValue) -> PythonValue:
+        """Return UNKNOWN. Raises PythonError for a stored value of a type that has no such operator."""
+        if type(value) in OF_TYPE:
+            _try(UNARY[symbol], value)
         return UNKNOWN
 
-    def compare(self, *_: PythonValue) -> PythonValue:
-        """Return UNKNOWN."""
+    def compare(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
+        """Return UNKNOWN. Raises PythonError for stored values of types that Python 3 does not put in order."""
+        is_followed = self._python.version != "2.7" and symbol in ORDER
+        if is_followed and type(left) in OF_TYPE and type(right) in OF_TYPE:
+            _try(ORDER[symbol], left, right)
         return UNKNOWN
 
     def extended(self, *_: PythonValue) -> PythonValue:
@@ -147,20 +194,32 @@ class StoredValues(ValueDomain[PythonValue]):
         return value
 
     def subscript(self, of: PythonValue, key: PythonValue) -> PythonValue:
-        """Return an entry of a dictionary. Raises PythonError for a key that it has not."""
-        if not isinstance(of, dict) or not isinstance(key, (str, int, float)):
-            return UNKNOWN
-        if key not in of:
-            raise PythonError("a key that is not there")
-        return of[key]
+        """Return an entry of a dictionary, list or tuple. Raises PythonError for a key that it does not take."""
+        if isinstance(of, dict) and type(key) in OF_TYPE:
+            if not isinstance(key, (str, int, float)) or key not in of:
+                raise PythonError("a key that is not there")
+            return of[key]
+        if isinstance(of, (list, tuple)) and type(key) in OF_TYPE:
+            if not isinstance(key, int) or not -len(of) <= key < len(of):
+                raise PythonError("an index that a list has not")
+            return of[key]
+        if type(of) in (bool, int, float, type(None)):
+            raise PythonError("an index of a number")
+        return UNKNOWN
 
     def binary(self, symbol: str, left: PythonValue, right: PythonValue) -> PythonValue:
-        """Return UNKNOWN. Raises PythonError for a sum of list and tuple, and for arithmetic on a dictionary."""
+        """Return a list of two, or of several times one, else UNKNOWN.
+
+        Raises PythonError for stored values of types that have no such operator, and for arithmetic on a dictionary.
+        """
         types = {type(left), type(right)}
-        if symbol == "+" and types == {list, tuple}:
-            raise PythonError("a sum of list and tuple")
         if symbol in ("+", "-", "*", "/", "classic /") and dict in types:
             raise PythonError("arithmetic on a dictionary")
+        is_format = symbol == "%" and isinstance(left, str)
+        if symbol in BINARY and types <= OF_TYPE.keys() and not is_format:
+            _try(BINARY[symbol], left, right)
+            if list in types:
+                return _list_of(symbol, left, right)
         return UNKNOWN
 
     def attribute(self, of: PythonValue, name: str) -> PythonValue:

@@ -46,5 +46,5 @@ def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:
     given = arguments if isinstance(arguments, Mapping) else {}
     reads_arrays = not model.is_standalone or model.release >= ARRAYS_IN_CLOSURES
     if raises(function, given, reads_arrays=reads_arrays):
-        return "whose code uses a value that JSON does not hold (a function, a tuple, a number as a key)"
+        return "whose code uses a value that JSON does not hold (a function, an array, a tuple, a number as a key)"
     return None
