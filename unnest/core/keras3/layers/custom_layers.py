@@ -12,8 +12,9 @@ from unnest.core.keras_facts.custom_functions_in_configs import custom_objects_i
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_namesake
 from unnest.core.keras_facts.weight_shape_check import fits_shape
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
+from unnest.core.layers.read_config_values import settings
 from unnest.core.layers.record import KerasLayer
-from unnest.core.model import JsonObject
+from unnest.core.model import Json, JsonObject
 from unnest.findings import Code, listed
 
 
@@ -35,10 +36,11 @@ def without_rule(old: OldLayer) -> Piece:
 
 
 def custom_layer(old: OldLayer) -> NewLayer:
-    """Return a layer of a custom class as it is."""
+    """Return a layer of a custom class as it is, but for what Keras's own classes in its config take no more."""
     bare = old.kind.rpartition(">")[2]
     old.context.notes.custom[bare] = f"layer {old.name!r}"
-    base = dict(old.without("batch_input_shape", "input_shape", "input_dtype").config)
+    config = old.without("batch_input_shape", "input_shape", "input_dtype").config
+    base = {key: _initializer_of_today(key, value) for key, value in config.items()}
     if isinstance(base.get("dtype"), Mapping):
         base["dtype"] = config_values.dtype(base["dtype"], old.name, old.context) or "float32"
     for named, _ in custom_objects_in_custom_class(base):
@@ -56,6 +58,20 @@ def custom_layer(old: OldLayer) -> NewLayer:
             Code.WEIGHTS_OF_SUBCLASS(name=f"{old.name} ({bare})", parent=parent.name, what=added)
         )
     return NewLayer(old.name, bare, {**base, "name": old.name}, old.weights, None, old.kind)
+
+
+def _initializer_of_today(key: str, value: Json) -> Json:
+    """Return an argument of a custom class; an initializer of Keras's own without arguments that it has no more.
+
+    The custom class hands it on to Keras. (Source: TensorFlow 1 stores a dtype with each initializer.)
+    """
+    if not key.endswith("_initializer") or not isinstance(value, Mapping):
+        return value
+    taken = config_values.INITIALIZERS.get(str(value.get("class_name")))
+    arguments = settings(value)
+    if taken is None or arguments.keys() <= set(taken):
+        return value
+    return {**value, "config": {k: v for k, v in arguments.items() if k in taken}}
 
 
 def _likely_parent(config: Config, weights: Weights) -> KerasLayer | None:

@@ -30,6 +30,16 @@ def test_custom_function_layer_stays_as_it_is() -> None:
     assert context.notes.custom == {"Attend": "layer 'l'"}
 
 
+def test_initializers_that_a_custom_class_hands_on() -> None:
+    """Keras's own are without the dtype that TensorFlow 1 stored with them; a custom one, and other arguments, stay."""
+    ones: JsonObject = {"class_name": "Ones", "config": {"dtype": "float32"}}
+    own: JsonObject = {"class_name": "MyOnes", "config": {"dtype": "float32"}}
+    config: JsonObject = {"name": "l", "a_initializer": ones, "b_initializer": own, "start": ones}
+    entry: JsonObject = {"class_name": "Mine", "config": config}
+    layer = one(convert_layer(entry, "l", (), Context(release=KERAS_2)))
+    assert layer.config == {**config, "a_initializer": {"class_name": "Ones", "config": {}}}
+
+
 @pytest.mark.parametrize(
     ("kind", "why"),
     [("SReLU", "Keras 3 has no layer for it"), ("DenseFeatures", "feature columns")],
