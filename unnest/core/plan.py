@@ -102,3 +102,8 @@ class Plan(NamedTuple):
     def result(self) -> Stored | None:
         """Return the model without its wrappers; None without a wrapper, or if the fix is refused."""
         return None if self.output is None or self.verdict == "clean" else self.output.model
+
+
+def clean_plan(stored: Stored) -> Plan:
+    """Return the plan for a model that stays as it is."""
+    return Plan(verdict="clean", stored=stored, output=Rewritten(stored))

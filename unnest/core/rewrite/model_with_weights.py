@@ -1,4 +1,4 @@
-"""A model with its weights, layer by layer or as one flat list."""
+"""A model with its weights, layer by layer or as one flat list; and such a model without its wrappers (`Unwrapped`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weights_promised_by_config import trained_count
 from unnest.core.model import JsonObject, Tensor
+from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights, flat_list
+from unnest.findings import Finding
 
 
 class ModelWithWeights(NamedTuple):
@@ -98,3 +100,23 @@ def _trained(layer: Layer, share: LayerWeights) -> tuple[Tensor, ...] | None:
         return tuple(t for inner in shares.values() for t in inner.trained)
     count = trained_count(layer, len(share.tensors))
     return None if count is None else share.tensors[:count]
+
+
+class Unwrapped(NamedTuple):
+    """A top-level model without its wrappers, and what was found on the way.
+
+    `left` is what is left of the model, with its weights; `template` the innermost template. `outputs` leads from the
+    output names of the parallel model to those of `left`, as Keras compiles for them; `moved`: layers stand in another
+    order than before; `removed`: names of the slice and merge layers that are gone; `refusal` is why the weights
+    cannot be placed, and then `left` is the parallel model itself.
+    """
+
+    left: ModelWithWeights
+    wrappers: tuple[Wrapper, ...]
+    template: Template | None
+    findings: tuple[Finding, ...]
+    outputs: Mapping[str, str]
+    moved: bool
+    removed: frozenset[str]
+    refusal: str | None
+    near_misses: tuple[NearMiss, ...] = ()

@@ -11,7 +11,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
 from unnest.core.rewrite import template_extraction
-from unnest.core.rewrite.model_with_weights import ModelWithWeights
+from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
 from unnest.core.rewrite.template_summary import summarize_wrapped_template
 from unnest.core.rewrite.template_training_config import output_names
 from unnest.core.weight_assignment.flat_list_division import divide_flat_list
@@ -20,26 +20,6 @@ from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graph.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
 from unnest.findings import Code, Finding
-
-
-class Unwrapped(NamedTuple):
-    """A top-level model without its wrappers, and what was found on the way.
-
-    `left` is what is left of the model, with its weights; `template` the innermost template. `outputs` leads from the
-    output names of the parallel model to those of `left`, as Keras compiles for them; `moved`: layers stand in another
-    order than before; `removed`: names of the slice and merge layers that are gone; `refusal` is why the weights
-    cannot be placed, and then `left` is the parallel model itself.
-    """
-
-    left: ModelWithWeights
-    wrappers: tuple[Wrapper, ...]
-    template: Template | None
-    findings: tuple[Finding, ...]
-    outputs: Mapping[str, str]
-    moved: bool
-    removed: frozenset[str]
-    refusal: str | None
-    near_misses: tuple[NearMiss, ...] = ()
 
 
 def unwrap_all(
