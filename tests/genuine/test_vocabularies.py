@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import h5py
@@ -61,12 +62,43 @@ def test_words_of_an_asset(stack: str, tmp_path: Path) -> None:
     assert (done.action, [f.code for f in done.findings]) == ("converted", [])
 
 
-def test_words_of_a_keras_archive(tmp_path: Path) -> None:
-    """They lie in files below the paths of their layers."""
-    done = unnest.fix(FOLDER / "tf215-archive.keras", tmp_path / "out.keras", keras="3")
+@pytest.mark.parametrize("stack", ["tf213", "tf215"])
+def test_words_of_a_keras_archive(stack: str, tmp_path: Path) -> None:
+    """They lie in files below the paths of their layers, of a text's below those of the lookup in it too."""
+    done = unnest.fix(FOLDER / f"{stack}-archive.keras", tmp_path / "out.keras", keras="3")
     assert words(tmp_path / "out.keras")["StringLookup"] == COLOURS
     assert [f.code for f in done.findings] == []
     assert done.conversions[0].rule == "vocabulary"
+
+
+def test_words_of_several_layers_of_a_class(tmp_path: Path) -> None:
+    """Keras 2.13 counts a layer twice whose words `adapt` found, and once where its config has them."""
+    unnest.fix(FOLDER / "tf213-several.keras", tmp_path / "out.keras", keras="3")
+    with open_container(str(tmp_path / "out.keras")).open(str(tmp_path / "out.keras")) as source:
+        layers = [(e["class_name"], e["config"]) for e in layer_entries(source.stored.architecture)]
+    found = [
+        config.get("vocabulary")
+        for kind, config in layers
+        if kind == "StringLookup" and isinstance(config, dict)
+    ]
+    assert found == [
+        COLOURS,
+        ["teal", "pink", "blue"],
+        ["blue", "teal", "green"],
+        ["blue", "red", "pink"],
+    ]
+
+
+def test_words_of_a_template(tmp_path: Path) -> None:
+    """They lie below the path that the template has in the wrapper's file; without `--keras 3` they move with it."""
+    path = FOLDER / "tf213-wrapped.keras"
+    done = unnest.fix(path, tmp_path / "out.keras", keras="3")
+    assert (done.action, words(tmp_path / "out.keras")) == ("fixed", {"StringLookup": COLOURS})
+    unnest.fix(path, tmp_path / "same.keras")
+    with zipfile.ZipFile(tmp_path / "same.keras") as same:
+        assert (
+            "assets/_layer_checkpoint_dependencies/string_lookup/vocabulary.txt" in same.namelist()
+        )
 
 
 def test_words_go_into_an_h5(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ NAMES = [
         for kind in ("counts", "inverted", "bins", "bins.h5")
     ),
     "tf215-archive.keras",
+    *(f"tf213-{kind}.keras" for kind in ("archive", "several", "wrapped")),
 ]
 
 
@@ -31,7 +32,7 @@ NAMES = [
 def test_predicts_as_its_own_stack_did(name: str, keras: Any, tf: Any, tmp_path: Path) -> None:
     if keras.__name__ != "keras":
         pytest.skip("for Keras 3")
-    assert unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3").action == "converted"
+    assert unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3").action != "refused"
     model = keras.models.load_model(tmp_path / "out.keras")
     with np.load(FOLDER / f"{name.partition('.')[0]}.npz") as io:
         x = [io[key] for key in sorted(io.files) if key[0] == "x"]

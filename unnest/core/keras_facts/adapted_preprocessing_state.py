@@ -146,6 +146,13 @@ def _numbers_words(entry: JsonObject) -> bool:
     )
 
 
+def adapted_to_words(entry: JsonObject) -> bool:
+    """Return True for a lookup layer whose words `adapt` found; False if its config has them, or names their file."""
+    config = entry.get("config")
+    given = config.get("vocabulary") if isinstance(config, Mapping) else []
+    return given is None and _numbers_words(entry)
+
+
 def _lacks_words(entry: JsonObject) -> bool:
     config = entry.get("config")
     words = config.get("vocabulary") if isinstance(config, Mapping) else []

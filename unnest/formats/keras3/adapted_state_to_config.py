@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
@@ -18,7 +19,10 @@ from unnest.core.keras_facts.adapted_preprocessing_state import (
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.container_interface import Source
-from unnest.formats.keras3.layer_paths import layers_with_paths
+
+if TYPE_CHECKING:
+    from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+    from unnest.formats.keras3.shared_layers import SharedLayers
 
 #: Values of the largest summary that is read; `adapt` keeps some hundred.
 MAX_SUMMARY_VALUES = 1 << 16
@@ -32,7 +36,7 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     if model.architecture is None:
         return model, made
     missing = layers_without_vocabulary(model.architecture)
-    words = _words(source, model.architecture, missing)
+    words = _words(source, missing) if missing and source.members else {}
     if words:
         model = model._replace(architecture=with_vocabularies(model.architecture, missing, words))
         made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
@@ -42,18 +46,23 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     return bound, made
 
 
-def _words(
-    source: Source, architecture: JsonObject, missing: Mapping[str, JsonObject]
-) -> dict[str, list[Json]]:
-    """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`."""
+def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[Json]]:
+    """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`.
+
+    The layers lie where the saved model has them, which may hold the one that is written. Of a name that several
+    layers with words bear, none is returned.
+    """
+    from unnest.formats.keras3.keras_archive_members import KerasModelSource  # loads HDF5's library
+
     found: dict[str, list[Json]] = {}
-    for name, path in _paths(architecture) if missing and source.members else ():
-        member = f"assets/{path}/vocabulary.txt"
-        if (
-            name not in missing
-            or member not in source.members
-            or source.member_size(member) > MAX_WORDS_BYTES
-        ):
+    if not isinstance(source, KerasModelSource) or source.stored.architecture is None:
+        return found
+    paths = [(n, p) for n, p in _paths(source.tree, source.stored.architecture) if n in missing]
+    stored = set(source.members)
+    members = {(n, m) for n, path in paths if (m := f"assets/{path}/vocabulary.txt") in stored}
+    names = Counter(name for name, _ in members)
+    for name, member in sorted(members):
+        if names[name] > 1 or source.member_size(member) > MAX_WORDS_BYTES:
             continue
         kind, config = str(missing[name]["class_name"]), _config(missing[name])
         try:
@@ -66,12 +75,17 @@ def _words(
     return found
 
 
-def _paths(model: JsonObject, prefix: str = "") -> Iterator[tuple[str, str]]:
+def _paths(
+    tree: PathKeyedTree, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield each layer's name and path, of the models in the model too."""
-    for layer, path in layers_with_paths(model, prefix):
+    from unnest.formats.keras3.shared_layers import SharedLayers
+
+    shared = SharedLayers() if shared is None else shared
+    for layer, path in tree.layers_with_paths(model, prefix, shared):
         yield layer.name, path
         if layer.is_model:
-            yield from _paths(layer.stored, path)
+            yield from _paths(tree, layer.stored, path, shared)
 
 
 def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from unnest.core.architecture import is_input, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
+from unnest.core.keras_facts.adapted_preprocessing_state import adapted_to_words
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.formats.hdf5.path_keyed_layout import LAYER_ATTRIBUTES
@@ -53,6 +54,15 @@ def promises_weights(layer: Layer) -> bool:
         initialized_weight_counts(entry.get("config")) for entry in leaf_entries(layer.stored)
     )
     return any(promise is not None and promise.total > 0 for promise in promises)
+
+
+def counts_as_weighted(layer: Layer) -> bool:
+    """Return True if Keras 2.12 and 2.13 list a layer as one with weights: a lookup layer lists the words it met, too.
+
+    One that was given its words, or the file of them, lists none. (Source: VocabWeightHandler in index_lookup.py of
+    Keras 2.13; files of it.)
+    """
+    return promises_weights(layer) or any(map(adapted_to_words, leaf_entries(layer.stored)))
 
 
 def layers_with_paths(

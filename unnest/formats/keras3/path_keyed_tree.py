@@ -21,9 +21,9 @@ from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
     LAYERS,
     OPTIMIZER_GROUP,
+    counts_as_weighted,
     join_path,
     layers_with_paths,
-    promises_weights,
 )
 from unnest.formats.keras3.shared_layers import SharedLayers
 
@@ -139,7 +139,7 @@ class PathKeyedTree:
             return None if shared is None else shared.first_path(layer, path, is_stored=is_stored)
 
         def has_weights(layer: Layer, path: str) -> bool:
-            return path in self.tensors_below or promises_weights(layer)
+            return path in self.tensors_below or counts_as_weighted(layer)
 
         return self.layers_numbered_as_written(model, prefix, has_weights, first_path)
 

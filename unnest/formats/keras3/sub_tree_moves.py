@@ -10,8 +10,8 @@ from unnest.core.architecture.nested_models import by_owner
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.plan import Move
 from unnest.formats.keras3.layer_paths import (
+    counts_as_weighted,
     join_path,
-    promises_weights,
 )
 from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.weights_from_paths import Placement
@@ -51,7 +51,7 @@ class _Moves(NamedTuple):
         tree, placed_paths = self.placement.tree, set[str]()
 
         def has_weights(layer: Layer, _: str) -> bool:
-            return bool(shares.get(layer.name)) or promises_weights(layer)
+            return bool(shares.get(layer.name)) or counts_as_weighted(layer)
 
         for layer, path in tree.layers_numbered_as_written(
             model, target, has_weights, self._first_path

@@ -11,6 +11,7 @@ from unnest.core.architecture import read
 from unnest.core.model import Group
 from unnest.formats.keras3.layer_paths import (
     DEPENDENCIES,
+    counts_as_weighted,
     join_path,
     layers_with_paths,
     name_by_path,
@@ -66,6 +67,22 @@ def test_which_layers_have_weights() -> None:
         "in",
         "y",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "counts"),
+    [
+        ("StringLookup", None, True),
+        ("TextVectorization", None, True),
+        ("StringLookup", ["a"], False),
+        ("IntegerLookup", "numbers.txt", False),
+        ("Hashing", None, False),
+    ],
+)
+def test_words_count_as_weights(kind: str, words: object, counts: bool) -> None:
+    """Those that `adapt` found; not those of the config."""
+    model = sequential(layer("l", kind=kind, vocabulary=words))
+    assert [counts_as_weighted(each) for each in read(model).layers.values()] == [counts]
 
 
 def test_names_by_place() -> None:
