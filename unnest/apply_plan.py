@@ -142,11 +142,45 @@ class _Application:
         if self.options.in_place:
             path, backup = result.path, _backup(result.path, self.source, self.options)
             result = replace(result, backup=backup)
-        result = _with_output(result, self.target, self.plan, path, self.options)
+        result = self._with_output(result, path)
         if self.action == "unchanged" or self.target.model.architecture is None:
             return result
         return report_pictures.with_output_view(
             result, self.source, self.plan, self.options, self.target.model
+        )
+
+    def _with_output(self, result: Result, output_path: str) -> Result:
+        """Return the result with the output's path and everything that it will hold."""
+        target, plan, model = self.target, self.plan, self.target.model
+        is_like = self.options.like is not None
+        weights = sum(len(g.tensors) for g in model.groups)
+        state = model.optimizer
+        carried_refs = stored_refs(model.tensors)
+        return replace(
+            result,
+            output=output_path,
+            findings=(
+                *(
+                    f
+                    for f in result.findings
+                    if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)
+                ),
+                *target.findings,
+                *report_builder.frozen_findings(model, target.container),
+                *(() if is_like else report_builder.stored_code_findings(plan.stored, model)),
+            ),
+            kept=Kept(
+                len(model.groups), weights, model.parameters, None if state is None else len(state)
+            ),
+            dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
+            conversions=target.conversions,
+            **report_builder.loading_facts(
+                model,
+                output_path,
+                target.container,
+                report_builder.model_for_weights(result.wrappers, result.findings),
+                self.source.json_style,
+            ),
         )
 
     def job(self, meter: PhaseMeter) -> Job:
@@ -346,41 +380,6 @@ def _backup(path: str, source: Source, options: FixOptions) -> str:
     if source.not_in_place is not None:
         raise Refused("cannot-write", f"{path}: {source.not_in_place}; use -o")
     return os.path.realpath(path) + options.backup
-
-
-def _with_output(
-    result: Result, target: TargetFormat, plan: Plan, output_path: str, options: FixOptions
-) -> Result:
-    """Return the result with the output's path and everything that it will hold."""
-    model, is_like = target.model, options.like is not None
-    weights = sum(len(g.tensors) for g in model.groups)
-    state = model.optimizer
-    carried_refs = stored_refs(model.tensors)
-    return replace(
-        result,
-        output=output_path,
-        findings=(
-            *(
-                f
-                for f in result.findings
-                if f.code not in ON_LOADING and not (is_like and f.code in OF_NAMES)
-            ),
-            *target.findings,
-            *report_builder.frozen_findings(model, target.container),
-            *(() if is_like else report_builder.stored_code_findings(plan.stored, model)),
-        ),
-        kept=Kept(
-            len(model.groups), weights, model.parameters, None if state is None else len(state)
-        ),
-        dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
-        conversions=target.conversions,
-        **report_builder.loading_facts(
-            model,
-            output_path,
-            target.container,
-            report_builder.model_for_weights(result.wrappers, result.findings),
-        ),
-    )
 
 
 def _stub_job(

@@ -15,6 +15,7 @@ from unnest.core.plan import Plan
 from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import Source
+from unnest.formats.preserved_style import JsonStyle
 from unnest.report.load_hint import (
     FLAT_TEMPLATE,
     TEMPLATE,
@@ -47,7 +48,9 @@ def with_plan(report: R, source: Source, plan: Plan) -> R:
             *frozen_findings(stored, source.container),
             *stored_code_findings(stored, None),
         ),
-        **loading_facts(stored, source.path, source.container, "the model that was saved"),
+        **loading_facts(
+            stored, source.path, source.form, "the model that was saved", source.json_style
+        ),
     )
 
 
@@ -63,11 +66,16 @@ def model_for_weights(wrappers: Sequence[Wrapper], findings: Sequence[Finding]) 
     return FLAT_TEMPLATE if Code.WEIGHTLESS_LEFT_OUT() in findings else TEMPLATE
 
 
-def loading_facts(model: Stored, path: str, container: str, taker: str) -> dict[str, Any]:
-    """Return what a report says of where a file loads. `taker`: the model that weights alone load into, in words."""
+def loading_facts(
+    model: Stored, path: str, container: str, taker: str, style: JsonStyle
+) -> dict[str, Any]:
+    """Return what a report says of where a file loads.
+
+    `taker`: the model that weights alone load into, in words. `style`: the layout of an architecture's text.
+    """
     return {
         "loads_in": loads_in(model, path, container),
-        "load": load_line(model, path, container, taker),
+        "load": load_line(model, path, container, taker, style.code_that_reads(path)),
         "does_not_load_in": does_not_load_in(model, container),
         "needs": needs(model),
     }

@@ -42,6 +42,11 @@ class JsonSource(Source):
             self.not_in_place = "is YAML, and what is written is JSON"
 
     @property
+    def form(self) -> str:
+        """YAML, or JSON."""
+        return "yaml" if self.reformed else self.container
+
+    @property
     def json_style(self) -> JsonStyle:
         """The style in which the JSON was read."""
         return self._style

@@ -115,6 +115,11 @@ class Source(ABC):
         raise KeyError(name)
 
     @property
+    def form(self) -> str:
+        """The container's name, or that of the form of it that is read and never written: `yaml`."""
+        return self.container
+
+    @property
     def json_style(self) -> JsonStyle:
         """The layout of its JSON text."""
         return JsonStyle()

@@ -33,6 +33,13 @@ class JsonStyle(NamedTuple):
             indent, (comma, colon), text.isascii(), encodings, text[len(text.rstrip()) :]
         )
 
+    def code_that_reads(self, path: str) -> str:
+        """Return the Python expression for the JSON text in a file of this style, as Keras takes it."""
+        code = f"open({path!r}).read()"
+        for _ in range(self.encodings - 1):
+            code = f"json.loads({code})"
+        return code
+
     def dump(self, value: Json) -> bytes:
         """Return the value as JSON in this style, as it goes into the file."""
         text = dump(

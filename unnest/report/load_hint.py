@@ -359,10 +359,17 @@ def moved(line: str, path: str, new_path: str) -> str:
     return line.replace(repr(path), repr(new_path), 1)
 
 
-def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLATE) -> str | None:
+def load_line(
+    model: Stored,
+    path: str,
+    container: str = "",
+    taker: str = TEMPLATE,
+    architecture_text: str = "",
+) -> str | None:
     """Return the line of Python that loads a file, with quoted path and named custom code; None without one.
 
-    `taker`: the model that weights alone load into, in words.
+    `taker`: the model that weights alone load into, in words. `architecture_text`: the expression for the text of a
+    file that holds an architecture alone.
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
     if model.contents == "model" and (
@@ -394,10 +401,11 @@ def load_line(model: Stored, path: str, container: str = "", taker: str = TEMPLA
     if own := [*wanted.classes, *wanted.functions, *_own_globals(wanted)]:
         notes.append(f"define or import {', '.join(map(python_identifier, own))} first")
     if model.contents == "architecture":
-        opened = f"open({path!r}).read()"
-        arguments = ", ".join([opened, *given])
+        text = architecture_text or f"open({path!r}).read()"
+        arguments, form = ", ".join([text, *given]), "yaml" if container == "yaml" else "json"
         return (
-            f"{module}; model = {_called(module)}.models.model_from_json({arguments}){_note(notes)}"
+            f"{'import json; ' if text.startswith('json.') else ''}{module}; "
+            f"model = {_called(module)}.models.model_from_{form}({arguments}){_note(notes)}"
         )
     guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
     if guarded and wanted.stored_code:

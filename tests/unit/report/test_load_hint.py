@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 
+import unnest
+from tests import makeh5
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.report.load_hint import does_not_load_in, load_line, loads_in
 
@@ -161,6 +165,8 @@ def layers(*entries: JsonObject, version: str, training: JsonObject | None = Non
     }
     return Stored("model", graph, training, keras_version=version)
 
+
+ARCHITECTURE = {**makeh5.template(), "keras_version": "2.1.6", "backend": "tensorflow"}
 
 CODE: JsonObject = {
     "class_name": "Lambda",
@@ -527,3 +533,34 @@ def test_the_line_of_the_writer_gives_its_activations() -> None:
     }
     line = load_line(Stored("model", graph, keras_version="2.2.4"), "a.h5", "h5")
     assert "load_model('a.h5', custom_objects={'relu6': relu6})" in str(line)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "loads", "line"),
+    [
+        (
+            json.dumps(ARCHITECTURE),
+            ("tf_keras (Keras 2)", "Keras 2.1.6, which wrote it"),
+            "import tf_keras; model = tf_keras.models.model_from_json(open({0}).read())",
+        ),
+        (  # What `json.dump(model.to_json(), file)` makes is a text in JSON.
+            json.dumps(json.dumps(ARCHITECTURE)),
+            ("tf_keras (Keras 2)", "Keras 2.1.6, which wrote it"),
+            "import json; import tf_keras; model = tf_keras.models.model_from_json(json.loads(open({0}).read()))",
+        ),
+        (
+            yaml.safe_dump(ARCHITECTURE),
+            ("Keras 2.1.6, which wrote it",),
+            "import keras; model = keras.models.model_from_yaml(open({0}).read())  # in Keras 2.1.6, which wrote it",
+        ),
+    ],
+)
+def test_the_line_takes_the_architecture_as_it_is_spelled(
+    tmp_path: Path, spelled: str, loads: tuple[str, ...], line: str
+) -> None:
+    """Keras takes the text of one JSON object; today's reads no YAML."""
+    path = tmp_path / "model.txt"
+    path.write_text(spelled)
+    report = unnest.inspect(path)
+    assert report.loads_in == loads
+    assert report.load == line.format(repr(str(path)))

@@ -47,6 +47,8 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load the model; None if it does."""
     if model.is_keras_3:
         return WRITTEN_BY_KERAS_3
+    if container == "yaml":
+        return "YAML, which today's Keras does not read"
     written = model.release
     if written[:1] == (1,):
         return f"the arguments of Keras {model.keras_version}"
