@@ -6,6 +6,7 @@ but text; all other values are leaves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeGuard, TypeVar
 
@@ -17,6 +18,7 @@ ResultT = TypeVar("ResultT")
 
 # Most values are leaves, and most objects dicts: to ask an abstract class takes ten times as long as what it is asked.
 LEAVES = frozenset({str, int, float, bool, type(None)})
+NO_OBJECTS = LEAVES | {list}
 OBJECT = (dict, Mapping)
 
 
@@ -24,9 +26,18 @@ def _everything(_: JsonObject) -> bool:
     return True
 
 
+def is_object(value: Json) -> TypeGuard[JsonObject]:
+    """Return True if a value is an object."""
+    return type(value) not in NO_OBJECTS and isinstance(value, OBJECT)
+
+
 def is_list(value: Json) -> TypeGuard[Sequence[Json]]:
     """Return True if a value that is not an object is a list."""
-    return isinstance(value, (list, Sequence)) and not isinstance(value, str)
+    return (
+        type(value) not in LEAVES
+        and isinstance(value, (list, Sequence))
+        and not isinstance(value, str)
+    )
 
 
 def walk(
@@ -39,7 +50,7 @@ def walk(
     pending: list[tuple[Path, Json]] = [((), value)]
     while pending:
         path, part = pending.pop()
-        if isinstance(part, OBJECT):
+        if is_object(part):
             yield path, part
             if into(part):
                 below = [
@@ -60,7 +71,7 @@ def leaves(value: Json, path: Path = ()) -> Iterator[tuple[Path, Json]]:
     pending: list[tuple[Path, Json]] = [(path, value)]
     while pending:
         at, part = pending.pop()
-        if isinstance(part, OBJECT):
+        if is_object(part):
             pending += reversed([((*at, key), each) for key, each in part.items()])
         elif is_list(part):
             pending += reversed([((*at, index), each) for index, each in enumerate(part)])
@@ -73,7 +84,7 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
     pending: list[Json] = [value]
     while pending:
         part = pending.pop()
-        if isinstance(part, dict) or (type(part) is not list and isinstance(part, Mapping)):
+        if is_object(part):
             yield part
             inner = (
                 part.values() if keys is None else [each for key, each in part.items() if keys(key)]
@@ -92,6 +103,14 @@ def _all_objects(value: Json) -> Sequence[JsonObject]:
     return tuple(objects(value))
 
 
+def as_key(value: Json) -> str | None:
+    """Return a text that only equal values have; None for what JSON cannot spell, or what is nested too deep."""
+    try:
+        return json.dumps(value)
+    except (RecursionError, TypeError):  # TypeError: a custom mapping, in JSON that a caller gave
+        return None
+
+
 def has_key(value: Json, key: str) -> bool:
     """Return True if any object within the JSON value has the key."""
     return any(key in part for part in objects(value))
@@ -102,7 +121,7 @@ def objects_inner_first(value: Json) -> Iterator[JsonObject]:
     pending: list[tuple[Json, bool]] = [(value, False)]
     while pending:
         part, is_left = pending.pop()
-        if isinstance(part, OBJECT):
+        if is_object(part):
             if is_left:
                 yield part
             else:
@@ -131,7 +150,7 @@ def transform(
         part, is_left = pending.pop()
         if type(part) in LEAVES:
             pass
-        elif isinstance(part, OBJECT):
+        elif is_object(part):
             if not is_left and into(part):
                 pending.append((part, True))
                 pending += [(inner, False) for inner in part.values()]

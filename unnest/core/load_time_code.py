@@ -134,7 +134,9 @@ def _is_foreign(module: str, thing: str, entry: JsonObject) -> bool:
 
 def _has_code(entry: JsonObject) -> bool:
     """Return True for a layer that keeps a function as code."""
-    config, keys = entry.get("config"), layer_record(str(entry.get("class_name"))).functions
+    if "class_name" not in entry:
+        return False
+    config, keys = entry.get("config"), layer_record(str(entry["class_name"])).functions
     if not keys or not isinstance(config, Mapping):
         return False
     return any(function_parts(config.get(key))[0] is not None for key in keys)

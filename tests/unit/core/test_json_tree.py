@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -146,3 +147,28 @@ def test_keys() -> None:
     """Keys count, values do not."""
     assert json_tree.has_key([{"a": {"ragged": False}}], "ragged")
     assert not json_tree.has_key([{"a": "ragged"}], "ragged")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_object", "is_list"),
+    [
+        ({}, True, False),
+        (MappingProxyType({}), True, False),
+        ([], False, True),
+        ((), False, True),
+        ("text", False, False),
+        (None, False, False),
+        (1, False, False),
+    ],
+)
+def test_objects_and_lists(value: Json, *, is_object: bool, is_list: bool) -> None:
+    """Of any class that is a mapping or a sequence."""
+    assert (json_tree.is_object(value), json_tree.is_list(value)) == (is_object, is_list)
+
+
+def test_keys_of_values() -> None:
+    """Equal for equal values alone; none for what JSON cannot spell."""
+    keys = [json_tree.as_key(value) for value in ([1], [True], [1.0], ["1"], {"1": 1}, [1])]
+    assert len({*keys}) == 5
+    assert keys[0] == keys[-1]
+    assert json_tree.as_key(MappingProxyType({})) is None

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import tensor_refs
-from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.json_tree import OBJECT, is_list, is_object
 from unnest.core.model import Json, JsonObject
 
 INPUTS, MASK = "inputs", "mask"
@@ -46,8 +46,8 @@ def with_input_list(node: Json, model: JsonObject) -> ModelCall:
 def _with_list(node: Json, model: JsonObject, release: tuple[int, ...]) -> ModelCall:
     """Return a stored call of `model` with its inputs as a list, in the order of that Keras release."""
     inputs, is_keras_3 = _first_argument(node)
-    model_inputs = _inputs_of(model) if isinstance(inputs, OBJECT) else None
-    if not isinstance(inputs, OBJECT) or model_inputs is None:
+    model_inputs = _inputs_of(model) if is_object(inputs) else None
+    if not is_object(inputs) or model_inputs is None:
         return ModelCall(node)
     names = model_inputs.names
     has_order_of_keys = release >= BY_KEYS and (
@@ -168,7 +168,7 @@ def _inputs_of(model: JsonObject) -> _Inputs | None:
 
 def _first_argument(node: Json) -> tuple[Json, bool]:
     """Return a stored call's first argument, and whether Keras 3 stored it; a lone tensor reference does not count."""
-    if not isinstance(node, OBJECT) or not tensor_refs.is_keras_3(node):
+    if not is_object(node) or not tensor_refs.is_keras_3(node):
         return node, False
     args, kwargs = node["args"], node.get("kwargs")
     first = (

@@ -32,7 +32,7 @@ KERAS_3_TENSOR = "__keras_tensor__"
 
 def is_keras_3(node: Json) -> bool:
     """Return True if a stored node has Keras 3's form, `{"args": ..., "kwargs": ...}`."""
-    return isinstance(node, Mapping) and "args" in node
+    return json_tree.is_object(node) and "args" in node
 
 
 def keras_3(
@@ -130,7 +130,7 @@ def without_tensors(node: Json, layers: Container[str]) -> Json:
     """Return a call's arguments beside its tensors (`training=True`), to be compared: every tensor is null."""
     if type(node) in json_tree.LEAVES:
         return node
-    if isinstance(node, json_tree.OBJECT):
+    if json_tree.is_object(node):
         if node.get("class_name") == KERAS_3_TENSOR:
             return None
         return {key: without_tensors(part, layers) for key, part in node.items()}

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
+from unnest.budget import memoize_across_files
 from unnest.core import json_tree
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
@@ -67,6 +69,18 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
     is_serialized = isinstance(function, Mapping)
     if text is None or is_serialized or all(value in (None, [], {}) for value in beside):
         return False
+    question = json_tree.as_key([text, defaults, closure, dict(arguments)])
+    follow = partial(_raises, text, defaults, closure, arguments, reads_arrays=reads_arrays)
+    return (
+        follow()
+        if question is None
+        else memoize_across_files((raises, question, reads_arrays), follow)
+    )
+
+
+def _raises(
+    text: str, defaults: Json, closure: Json, arguments: Mapping[str, Json], *, reads_arrays: bool
+) -> bool:
     captured = _entries(_value(closure, reads_arrays=reads_arrays))
     last = _entries(_value(defaults, reads_arrays=reads_arrays))
     given = {name: _value(value, reads_arrays=True) for name, value in arguments.items()}

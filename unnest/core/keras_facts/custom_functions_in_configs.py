@@ -98,7 +98,7 @@ def _activation_names(config: JsonObject) -> Iterator[str]:
     """Yield the names of the activations in a layer's config."""
     for place in ACTIVATION_ARGUMENTS:
         value = config.get(place)
-        word = _function(value) if isinstance(value, json_tree.OBJECT) else value
+        word = _function(value) if json_tree.is_object(value) else value
         if isinstance(word, str):
             yield word
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.budget import memoize
-from unnest.core.json_tree import LEAVES, OBJECT
+from unnest.core.json_tree import LEAVES, OBJECT, is_object
 from unnest.core.keras_facts.loading_requirements import (
     PYTHON_OF_TODAY,
     is_keras_entry,
@@ -103,7 +103,7 @@ def lambda_pythons(model: Stored) -> str:
     common: list[str] | None = None
     for entry in layer_entries(model.architecture):
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
-        code = function_parts(config.get("function"))[0] if isinstance(config, Mapping) else None
+        code = function_parts(config.get("function"))[0] if is_object(config) else None
         if code is not None:
             from unnest.core.byte_code.candidate_decodings import readings
 

@@ -94,7 +94,7 @@ def makes_masks(architecture: Json) -> bool:
     """Return True if any layer, at any depth, makes a mask: Masking, or an Embedding with `mask_zero`."""
     return any(
         part.get("mask_zero") is True or part.get("class_name") == "Masking"
-        for part in json_tree.objects(architecture)
+        for part in json_tree.all_objects(architecture)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 
@@ -34,13 +35,10 @@ def function_parts(function: Json) -> tuple[str | None, Json, Json]:
         return None, None, None
     if isinstance(function, str):
         return (function if "\0" in function else None), None, None
-    if isinstance(function, Mapping):
-        config = function.get("config")
-        if not isinstance(config, Mapping):
-            return None, None, None
-        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
-    elif isinstance(function, Sequence):
+    if is_list(function):
         text, defaults, closure = (*function, None, None, None)[:3]
+    elif isinstance(function, Mapping) and isinstance(config := function.get("config"), Mapping):
+        text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
     else:
         return None, None, None
     return (text if isinstance(text, str) else None), defaults, closure

@@ -19,6 +19,7 @@ import math
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from struct import Struct, iter_unpack, unpack, unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -435,6 +436,7 @@ class PlainFile:
         return DatasetNode(path, shape, dtype, CONTIGUOUS, stored)
 
 
+@lru_cache
 def _shape(space: bytes) -> tuple[int, ...]:
     """Return the shape in a dataspace message, which must also be its maximum."""
     version, rank, with_largest, *zeros = SPACE_HEAD.unpack_from(space)
@@ -445,6 +447,7 @@ def _shape(space: bytes) -> tuple[int, ...]:
     return sizes[:rank]
 
 
+@lru_cache
 def _type_of_attribute(stored: bytes) -> StoredType:
     if stored.startswith(FIXED_TEXT):
         (size,) = unpack("<I", stored[len(FIXED_TEXT) :])

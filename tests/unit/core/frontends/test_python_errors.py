@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.core.frontends.code_of import stored
+from unnest.budget import Answers, Budget, limited
+from unnest.core.byte_code.machine import Machine
 from unnest.core.frontends.python_errors import raises
 from unnest.core.model import Json
 
@@ -75,3 +79,24 @@ def test_a_keras_archive_makes_functions_of_their_names() -> None:
     code, _, _ = stored("return v(x)", parameters="x, v")
     config = {"code": code, "defaults": ["sigmoid"], "closure": None}
     assert not raises({"class_name": "__lambda__", "config": config}, {}, reads_arrays=True)
+
+
+def test_an_answer_is_kept_for_later_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same code with the same values beside it, and of no other; not where JSON cannot spell them."""
+    code, _, _ = stored("return v(x)", parameters="x, v")
+    other, _, _ = stored("return x * v", parameters="x, v")
+    followed: list[object] = []
+    run = Machine.run
+
+    def noted_run(machine: Any) -> Any:
+        followed.append(machine)
+        return run(machine)
+
+    monkeypatch.setattr(Machine, "run", noted_run)
+    answers = Answers()
+    counts = []
+    for text, value in ((code, "name"), (code, "name"), (code, 1), (other, 1), (code, {1, 2})):
+        with limited(Budget("m.h5", 10**6, 10**6, answers=answers)):
+            raises([text, None, None], {"v": value}, reads_arrays=True)  # type: ignore[dict-item]
+        counts.append(len(followed))
+    assert counts[0] == counts[1] < counts[2] < counts[3] < counts[4]

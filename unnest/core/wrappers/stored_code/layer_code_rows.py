@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from unnest.budget import memoize_across_files
+from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.element_arrays import Array
@@ -29,12 +29,8 @@ def code_answer(layer: Layer, question: Hashable, follow: Callable[[Layer], Answ
     """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
     if not layer_batch_roles.is_function(layer):
         return follow(layer)
-    try:
-        code = json.dumps([layer.settings.get(key) for key in ("function", "arguments")])
-    except (
-        RecursionError,
-        TypeError,
-    ):  # TypeError: a custom mapping, in an architecture that a caller gave
+    code = json_tree.as_key([layer.settings.get(key) for key in ("function", "arguments")])
+    if code is None:
         return follow(layer)
     return memoize_across_files((question, code), partial(follow, layer))
 
