@@ -259,8 +259,10 @@ def test_an_interrupt_ends_all(delay: float, number: signal.Signals, tmp_path: P
     time.sleep(delay)
     child.send_signal(number)
     said = "".join(child.communicate(timeout=600))
-    assert "Traceback" not in said or delay < 0.3  # Python itself is still starting
-    assert child.returncode in {0, 128 + number, -number}
+    # On a busy machine Python itself is still starting at first, which ends with 1 and its own lines.
+    is_starting = delay < 0.3
+    assert "Traceback" not in said or is_starting
+    assert child.returncode in {0, 128 + number, -number, *([1] if is_starting else [])}
     left = {p.name for p in tmp_path.iterdir()}
     assert {n for n in left if n.startswith(".")} == set()
     for name in sorted(left - {f"{n}.h5" for n in "abcdef"}):
