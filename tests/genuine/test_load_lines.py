@@ -41,6 +41,46 @@ def test_the_reason_is_told(name: str, reason: str) -> None:
     assert reason in report.does_not_load_in["tf_keras"]
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("tf23-fourier", "RandomFourierFeatures"),
+        ("tf215-fourier", "RandomFourierFeatures"),
+        ("tf215-spectral", "SpectralNormalization"),
+        ("k231-conv-cell", "ConvRNN2D"),
+        ("k231-cells", None),
+        ("tf23-sync", None),
+        ("tf23-crossing", None),
+    ],
+)
+def test_a_class_that_keras_does_not_find_by_its_name(name: str, given: str | None) -> None:
+    """It is Keras's own, and its stack loaded the file with the class given."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    assert report.loads_in
+    for software in report.loads_in:
+        assert software.partition(", with your ")[2] == (given or "")
+    line = f"custom_objects={{'{given}': {given}}}"
+    assert (line in str(report.load)) is (given is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("tf23-crossing", "a CategoryCrossing layer"),
+        ("k231-maxout", "a MaxoutDense layer"),
+        ("k231-conv-cell", "a ConvRNN2D layer"),
+        ("k209-cell", "a LSTMCell of which the file has no arguments"),
+        ("k216-constant", "an array in an initializer of dense_1"),
+        ("tf215-constant", "an array in an initializer of dense"),
+    ],
+)
+def test_what_tf_keras_does_not_have(name: str, reason: str) -> None:
+    """Classes of some Keras 2 that are gone, and arguments that no file of that Keras has."""
+    report = unnest.inspect(FOLDER / f"{name}.h5")
+    assert reason in report.does_not_load_in["tf_keras"]
+    assert not any("tf_keras" in software for software in report.loads_in)
+
+
 def test_a_function_of_tensorflow_finds_its_own_names() -> None:
     """tf.keras stores its module, whose names it gives the code."""
     report = unnest.inspect(FOLDER / "tfk113-relu.h5")

@@ -106,19 +106,34 @@ def _other_places(model: Stored, container: str) -> str | None:
 
 
 def _find_other_places(model: Stored, container: str) -> str | None:
-    if container == "keras" and (shared := unloadable_models.layers_shared_between_models(model)):
+    return (
+        (_lost_in_archive(model) if container == "keras" else None)
+        or _unloadable_layer(model, container)
+        or _why_code_is_not_run(model, container)
+        or (_lost_in_h5(model) if container == "h5" else None)
+    )
+
+
+def _lost_in_archive(model: Stored) -> str | None:
+    """Return why no Keras finds some weights of a `.keras` again."""
+    if shared := unloadable_models.layers_shared_between_models(model):
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
-    if container == "keras" and (
-        sharing := unloadable_models.wrapping_layer_without_weights(model)
-    ):
+    if sharing := unloadable_models.wrapping_layer_without_weights(model):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
+    return None
+
+
+def _unloadable_layer(model: Stored, container: str) -> str | None:
+    """Return the layer that no Keras makes again of what the file says, and why."""
     if surplus := unloadable_models.layer_with_surplus_weights(model):
         return f"weights in {surplus}, which has none"
+    if cell := unloadable_models.cell_without_arguments(model):
+        return f"a {cell} of which the file has no arguments, as Keras 2.0.9 wrote it"
+    if layer := unloadable_models.layer_with_array_in_rule(model, in_h5=container == "h5"):
+        return f"an array in an initializer of {layer}, in a form that Keras does not read again"
     if merge := unloadable_models.merge_of_one_tensor(model):
         return f"{merge} is called with one tensor, where it takes a list of them"
-    if reason := _why_code_is_not_run(model, container):
-        return reason
-    return _lost_in_h5(model) if container == "h5" else None
+    return None
 
 
 def _why_code_is_not_run(model: Stored, container: str) -> str | None:

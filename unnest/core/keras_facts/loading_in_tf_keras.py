@@ -70,7 +70,7 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
     if not isinstance(config, Mapping) or not is_keras_entry(entry):
         return None
     record = layer_record(kind)
-    if 1 in record.keras and not record.exported and record.is_in_keras_2:
+    if record.missing_in_tf_keras:
         return f"a {kind} layer"
     if kind in ("GRU", "GRUCell") and "reset_after" not in config:
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"

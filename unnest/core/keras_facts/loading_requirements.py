@@ -41,7 +41,7 @@ class Needs(NamedTuple):
     """The code that a model's file does not hold, in the order of its layers."""
 
     classes: tuple[str, ...] = ()
-    """Custom classes, by the name that the file calls them."""
+    """Custom classes, by the name that the file calls them, and those of Keras that it finds only if they are given."""
     functions: tuple[str, ...] = ()
     """Functions that Lambda layers call by name."""
     stored_code: bool = False
@@ -105,6 +105,8 @@ def _needs(model: Stored) -> Needs:
             classes[str(registered or entry["class_name"])] = None
             _add_objects_of_custom_class(entry, classes, functions)
         else:
+            if layer_record(str(entry["class_name"])).found_if_given and not model.is_keras_3:
+                classes[str(entry["class_name"])] = None
             _add_custom_objects(entry, model, classes, functions)
     alone = tuple(name for name in functions if name not in classes)
     return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
@@ -186,7 +188,8 @@ def _add_custom_objects(
     else:
         functions |= dict.fromkeys(custom_activations(config, model.release))
         if model.release[:1] != (1,):  # whose rules have other names and forms
-            functions |= dict.fromkeys(custom_rules(config))
+            own = layer_record(str(entry["class_name"])).own_initializers
+            functions |= dict.fromkeys(name for name in custom_rules(config) if name not in own)
 
 
 def _add_objects_of_custom_class(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
@@ -131,6 +132,53 @@ def unbuilt_sequential(model: Stored) -> str | None:
     ) or wrapped_layer(first.stored):
         return None
     return graph.name
+
+
+def cell_without_arguments(model: Stored) -> str | None:
+    """Return the class of the first cell of which no argument is stored, not even how many units it has; or None.
+
+    (Source: files of Keras 2.0.9 with LSTMCell, GRUCell and SimpleRNNCell, which have no `get_config` there.)
+    """
+    if model.is_keras_3:
+        return None
+    entries = layer_entries(model.architecture)
+    return next(
+        (
+            str(entry["class_name"])
+            for entry in entries
+            if layer_record(str(entry["class_name"])).states
+            and is_keras_class(str(entry["class_name"]), entry)
+            and isinstance(config := entry.get("config"), Mapping)
+            and "units" not in config
+        ),
+        None,
+    )
+
+
+def layer_with_array_in_rule(model: Stored, *, in_h5: bool) -> str | None:
+    """Return the first layer with an array among an initializer's arguments that Keras does not read again; or None.
+
+    Keras before 2.2 stores `{"type": "ndarray", "value": [...]}`, and reads it again among a Lambda's arguments alone;
+    from 2.12 on `__numpy__`, which the loader of `.keras` reads and that of `.h5` does not. (Source: Constant(matrix)
+    of Keras 2.0.9, 2.1.6 and TensorFlow 2.15, which that Keras, and tf_keras 2.21, refuse; 2.3.1 to 2.7 store a list.)
+    """
+    if model.is_keras_3:
+        return None
+    for entry in layer_entries(model.architecture):
+        config = entry.get("config")
+        rules = (
+            [v for k, v in config.items() if k.endswith(RULES)]
+            if isinstance(config, Mapping) and is_keras_class(str(entry["class_name"]), entry)
+            else []
+        )
+        for part in json_tree.objects(rules):
+            if set(part) == {"type", "value"} or (in_h5 and part.get("class_name") == "__numpy__"):
+                return layer_name(entry)
+    return None
+
+
+#: How the arguments end that hold an initializer, a regularizer or a constraint.
+RULES = ("_initializer", "_regularizer", "_constraint")
 
 
 def layer_with_surplus_weights(model: Stored) -> str | None:

@@ -84,6 +84,7 @@ LAYERS = (
         "Merge",
         keras=(1, 2),
         exported=False,
+        missing_in_tf_keras=True,
         functions=("mode", "output_shape", "output_mask"),
         mask=MaskUse.MERGES,
     ),

@@ -21,6 +21,7 @@ LAYERS = (
         "CategoryCrossing",
         keras=(2,),
         exported=False,
+        missing_in_tf_keras=True,
         mask=MaskUse.UNKNOWN,
     ),
     KerasLayer(

@@ -81,6 +81,8 @@ class KerasLayer:
         name: the class, as files store it.
         keras: the generations of Keras that have a class of this name.
         exported: whether `keras.layers` of tf_keras 2.21 or of Keras 3.15 shows it.
+        missing_in_tf_keras: whether a Keras 1 or 2 had it, and tf_keras 2.21 has no class of this name.
+        found_if_given: whether loaders of Keras 2 find it only if `custom_objects` gives it.
         in_tensorflow_since: the first release of Keras inside TensorFlow that may have it, where Keras of its own never
             had one; before, a layer of this name is a custom class.
         always_stored: arguments that its config never lacks; without one of them it is a custom class of that name.
@@ -103,6 +105,7 @@ class KerasLayer:
         keras_1_bias: whether it has a bias in Keras 1, whose configs need not say so.
         keras_1_omits_data_format: whether Keras 1 does not store `dim_ordering`.
         functions: arguments that may hold a Python function.
+        own_initializers: names that its initializer may have beside those of Keras.
 
     Its weights:
         parts: where they are.
@@ -142,6 +145,8 @@ class KerasLayer:
     name: str
     keras: tuple[int, ...] = (2, 3)
     exported: bool = True
+    missing_in_tf_keras: bool = False
+    found_if_given: bool = False
     in_tensorflow_since: Release = ()
     always_stored: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
@@ -161,6 +166,7 @@ class KerasLayer:
     keras_1_bias: bool = False
     keras_1_omits_data_format: bool = False
     functions: tuple[str, ...] = ()
+    own_initializers: tuple[str, ...] = ()
 
     parts: Parts = Parts.OWN
     holds: tuple[str, ...] = ()

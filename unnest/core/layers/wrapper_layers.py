@@ -35,6 +35,7 @@ LAYERS = (
     KerasLayer(
         "SpectralNormalization",
         in_tensorflow_since=(2, 13),
+        found_if_given=True,
         always_stored=("layer", "power_iterations"),
         arguments=("layer", "power_iterations"),
         parts=Parts.LAYERS,

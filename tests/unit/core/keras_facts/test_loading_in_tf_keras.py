@@ -38,6 +38,8 @@ from unnest.core.model import Group, Stored, Tensor
         ),
         (model(layer("LeakyReLU", alpha=0.5), version="2.2.4"), None),
         (model(layer("Highway"), version="2.2.4"), "a Highway layer"),
+        (model(layer("CategoryCrossing"), version="2.4.0"), "a CategoryCrossing layer"),
+        (model(layer("SpectralNormalization", layer={}, power_iterations=1)), None),
     ],
 )
 def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:

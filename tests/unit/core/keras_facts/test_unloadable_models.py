@@ -8,6 +8,8 @@ import pytest
 
 from tests.unit.core.keras_facts.test_loading_requirements import layer
 from unnest.core.keras_facts.unloadable_models import (
+    cell_without_arguments,
+    layer_with_array_in_rule,
     layer_with_surplus_weights,
     layers_shared_between_models,
     merge_of_one_tensor,
@@ -104,3 +106,34 @@ def test_a_sequential_gives_one_tensor() -> None:
     """A merge in it cannot have been built."""
     layers = (layer("Dense", units=2, batch_input_shape=[None, 2]), layer("Dot", axes=1))
     assert merge_of_one_tensor(sequential(*layers, groups=())) == "dot"
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        (layer("LSTMCell"), "LSTMCell"),
+        (layer("LSTMCell", units=2), None),
+        (layer("MinimalRNNCell"), None),  # a custom class, which may well have no argument
+    ],
+)
+def test_a_cell_without_arguments(cell: JsonObject, name: str | None) -> None:
+    assert cell_without_arguments(sequential(layer("RNN", cell=cell), groups=())) == name
+
+
+@pytest.mark.parametrize(
+    ("value", "is_read", "is_read_in_h5"),
+    [
+        (0.5, True, True),
+        ([[1.0]], True, True),
+        ({"type": "ndarray", "value": [[1.0]]}, False, False),
+        ({"class_name": "__numpy__", "config": {"value": [[1.0]]}}, True, False),
+    ],
+)
+def test_an_array_in_an_initializer(value: Json, *, is_read: bool, is_read_in_h5: bool) -> None:
+    """A Lambda's arguments are read again; what a custom class does with its own is not known."""
+    constant: JsonObject = {"class_name": "Constant", "config": {"value": value}}
+    model = sequential(layer("Dense", kernel_initializer=constant), groups=())
+    assert (layer_with_array_in_rule(model, in_h5=False) is None) is is_read
+    assert (layer_with_array_in_rule(model, in_h5=True) is None) is is_read_in_h5
+    for other in (layer("Mine", kernel_initializer=constant), layer("Lambda", arguments=constant)):
+        assert layer_with_array_in_rule(sequential(other, groups=()), in_h5=True) is None

@@ -1,0 +1,58 @@
+"""tf_keras is named for a file if it loads it, classes of Keras given where the report asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+from unnest.core.layers.catalog import LAYER_RECORDS
+
+#: Models of classes that a later Keras lacks, of cells, and of arrays in initializers; none with stored code.
+FILES = [
+    path
+    for path in sorted((FIXTURES / "load_lines").glob("*.h5"))
+    if path.stem.partition("-")[2]
+    in {
+        "maxout",
+        "highway",
+        "crossing",
+        "fourier",
+        "conv-cell",
+        "sync",
+        "cell",
+        "cells",
+        "constant",
+    }
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_tf_keras_is_named_if_it_loads_the_file(path: Any, keras: Any) -> None:
+    if keras.__name__ != "tf_keras":
+        pytest.skip("for tf_keras")
+    report = unnest.inspect(path)
+    experimental = keras.layers.experimental
+    classes = {"RandomFourierFeatures": experimental.RandomFourierFeatures}
+    given = {name: classes[name] for name in classes if name in str(report.load)}
+    try:
+        keras.models.load_model(path, custom_objects=given)
+    except (ValueError, TypeError):
+        loads = False
+    else:
+        loads = True
+    assert any(software.startswith("tf_keras") for software in report.loads_in) is loads
+
+
+def test_the_records_know_the_classes_of_tf_keras(keras: Any) -> None:
+    if keras.__name__ != "tf_keras":
+        pytest.skip("for tf_keras")
+    from tf_keras.src.layers import serialization
+
+    serialization.populate_deserializable_objects()
+    found = set(serialization.LOCAL.ALL_OBJECTS)
+    older = {name: record for name, record in LAYER_RECORDS.items() if {1, 2} & {*record.keras}}
+    told = {n for n, record in older.items() if record.missing_in_tf_keras or record.found_if_given}
+    assert told == older.keys() - found
