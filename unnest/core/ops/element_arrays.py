@@ -6,13 +6,12 @@ is moved where, `DataDependent` says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
-from unnest.core.ops.call import Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ELEMENT = np.dtype([("element", np.int32)])
@@ -36,7 +35,7 @@ NOT_COMPUTED = (DataDependent, Unknown, *MISFITS)
 """All that is raised where a tensor cannot be computed."""
 
 
-def arrays_in(value: Value) -> Iterator[Array]:
+def arrays_in(value: object) -> Iterator[Array]:
     """Yield every array in lists and tuples of any depth."""
     if isinstance(value, np.ndarray):
         yield value
@@ -70,7 +69,7 @@ def sum_of_scattered(arrays: Sequence[Array]) -> Array:
     return np.asarray(numbers.max(axis=0).view(ELEMENT).reshape(arrays[0].shape))
 
 
-def same_contents(xs: Value) -> list[Array]:
+def same_contents(xs: Iterable[Any]) -> list[Array]:
     """Return arrays that are to be one with one kind of content: elements (zeros among them), or plain numbers."""
     arrays = [np.asarray(x) for x in xs]
     check_size(sum(a.size for a in arrays))
