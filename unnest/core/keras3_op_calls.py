@@ -1,6 +1,6 @@
 """Calls of Keras 3's operations as values (`OpNode`): class, config and operands.
 
-A call has neither a name nor a place in a graph: `core/keras3/graph_builder.py` gives it both. A call that
+A call has neither a name nor a place in a graph: `core/keras3/graph/graph_builder.py` gives it both. A call that
 stands twice in an expression is one object, and becomes one operation of the graph.
 """
 

@@ -10,7 +10,10 @@ from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values
 from unnest.core.keras3.config_values import plain_json
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.graph_builder import Builder, dtype_of, keras_3_names, with_owner
+from unnest.core.keras3.graph.functional_model_json import with_owner
+from unnest.core.keras3.graph.graph_builder import Builder
+from unnest.core.keras3.graph.layer_names import keras_3_names
+from unnest.core.keras3.graph.result_specs import dtype_of
 from unnest.core.keras3.layer_replacements import (
     FLOAT,
     SEQUENTIAL,

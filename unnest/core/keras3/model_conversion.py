@@ -18,7 +18,8 @@ from unnest.core.keras3.call_arguments import (
 )
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
 from unnest.core.keras3.convert_sequential import convert_sequential, functional_equivalent
-from unnest.core.keras3.graph_builder import Builder, keras_3_names
+from unnest.core.keras3.graph.graph_builder import Builder
+from unnest.core.keras3.graph.layer_names import keras_3_names
 from unnest.core.keras3.keras1.keras1_merged_models import merged_branches
 from unnest.core.keras3.layer_replacements import (
     Choice,

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import config_values, constructor_arguments
-from unnest.core.keras3.broadcast_sums import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.conversion_context import OldLayer, refused
+from unnest.core.keras3.graph.broadcast_sums import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.layer_replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras3.layers import removed_layers
 from unnest.core.keras3.layers.activations import (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from unnest.core.frontends.node_defs_as_op_calls import parse_node_def
 from unnest.core.keras3.conversion_context import OldLayer
-from unnest.core.keras3.graph_builder import SHAPE_OR_NUMBER
+from unnest.core.keras3.graph.functional_model_json import SHAPE_OR_NUMBER
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.layer_replacements import (
     Expansion,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import made, one
 from unnest.core.keras3.conversion_context import CannotConvert
-from unnest.core.keras3.graph_builder import Builder
+from unnest.core.keras3.graph.graph_builder import Builder
 from unnest.core.keras3.layer_replacements import Expansion, LayerArguments, NewLayer
 
 

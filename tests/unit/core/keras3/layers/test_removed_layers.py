@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
-from unnest.core.keras3.graph_builder import Builder
+from unnest.core.keras3.graph.graph_builder import Builder
 from unnest.core.keras3.layer_replacements import (
     Choice,
     Expansion,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
-from unnest.core.keras3.broadcast_sums import has_misplaced_sum, is_taken_for_bias
+from unnest.core.keras3.graph.broadcast_sums import has_misplaced_sum, is_taken_for_bias
 from unnest.core.model import Shape
 
 Sizes: TypeAlias = tuple[int, ...]

@@ -1,0 +1,1 @@
+"""Tests of `unnest.core.keras3.graph`."""

@@ -1,0 +1,89 @@
+"""Shape and dtype of what a layer or operation of Keras 3 gives, from its entry and those of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unnest.core.keras3.layer_replacements import (
+    FLOAT,
+    GraphTensor,
+    NodeTree,
+)
+from unnest.core.keras3_op_calls import UNKNOWN_DTYPE
+from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.read_config_values import settings
+from unnest.core.model import JsonObject, Shape
+
+
+def layer_spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
+    """Return shape and dtype of a layer's output, for inputs of which these may be unknown (None)."""
+    if entry["class_name"] == "Reshape" and given == [None]:
+        target = settings(entry).get("target_shape")
+        whole = (
+            [size for size in target if isinstance(size, int) and size > 0]
+            if isinstance(target, Sequence)
+            else []
+        )
+        return Spec((None, *whole), FLOAT) if whole and target == whole else None
+    if any(s is None for s in given):
+        return None
+    # Masking has no shape rule in its record, so other readers of shapes follow them up to a mask only.
+    if entry["class_name"] == "Masking":
+        return given[0]
+    return shape_inference.output_spec(entry, [s for s in given if s is not None])
+
+
+def operation_shape(
+    entry: JsonObject, args: Sequence[NodeTree], specs: Mapping[GraphTensor, Spec | None]
+) -> Shape | None:
+    """Return the shape of an operation's result; None if it is unknown."""
+    from unnest.core.frontends.node_defs_as_op_calls import keras3_call
+    from unnest.core.interpreters.op_shapes import result_shape
+
+    call = keras3_call(str(entry["class_name"]), shapes_for_tensors(args, specs), settings(entry))
+    return result_shape(call)
+
+
+def shapes_for_tensors(
+    args: Sequence[NodeTree], specs: Mapping[GraphTensor, Spec | None]
+) -> list[object]:
+    """Return the arguments with shapes in place of tensors."""
+    from unnest.core.frontends.node_defs_as_op_calls import plain_argument
+    from unnest.core.ops.static_shapes import Sized
+
+    sized: list[object] = []
+    for arg in args:
+        if isinstance(arg, GraphTensor):
+            spec = specs.get(arg)
+            sized.append(Sized(None if spec is None else spec.shape))
+        elif isinstance(arg, list | tuple):
+            sized.append(shapes_for_tensors(arg, specs))
+        else:
+            sized.append(plain_argument(arg))  # type: ignore[arg-type]  # what is no tensor and no list is JSON
+    return sized
+
+
+def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
+    """Return the dtype of a layer's or operation's result; arithmetic on integers differs from that on floats."""
+    kind, config = str(entry["class_name"]), entry.get("config")
+    if not is_operation(entry):
+        if spec is not None:
+            return spec.dtype
+        if kind == "Lambda" or entry.get("module") is None:
+            return UNKNOWN_DTYPE
+        return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
+    from unnest.core.ops.registry import BY_LAYER_CLASS
+
+    operation = BY_LAYER_CLASS.get(kind)
+    if operation is not None and operation.result_dtype:
+        return operation.result_dtype
+    told = config.get("dtype") if isinstance(config, Mapping) else None
+    values = given[1:] if operation is not None and operation.chooses_by_mask else given
+    return told if isinstance(told, str) else values[0] if values else FLOAT
+
+
+def is_operation(entry: JsonObject) -> bool:
+    """Return True if an entry is an operation of Keras 3 and not a layer, by its module."""
+    return str(entry["module"]).startswith("keras.src.ops")
