@@ -91,8 +91,8 @@ def _reading(name: str, path: Path, changed: Path, architecture: JsonObject | No
     from unnest.core.plan import Choices
     from unnest.errors import UnnestError
     from unnest.formats.detect_container import stored_size
-    from unnest.formats.error_translation import reading
     from unnest.formats.open_container import container
+    from unnest.formats.translate_errors import reading
 
     reader = container(name)  # type: ignore[arg-type] # one of the readers that are names of containers
 

@@ -19,7 +19,7 @@ import pytest
 from tests import makeh5
 from tests.conftest import Cli
 from unnest.batch.dask_workers import map_in_order
-from unnest.batch.fixing import FixWork, fix_all
+from unnest.batch.fix_many import FixWork, fix_all
 from unnest.batch.task_runner import Engine
 from unnest.batch.walk import Task
 from unnest.files.staging_folder import StagingFolder
@@ -121,7 +121,7 @@ def test_a_worker_that_dies_while_it_writes(
     scheduler: str, zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another one does it again: nothing is lost, half, or there twice."""
-    monkeypatch.setattr("unnest.batch.fixing.FixWork", Dying)
+    monkeypatch.setattr("unnest.batch.fix_many.FixWork", Dying)
     engine = Engine(scheduler=scheduler)
     results = {
         os.path.basename(r.path): r.action for r in fix_all([str(zoo)], FixOptions(), engine=engine)

@@ -65,11 +65,11 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.make_plan import plan
-import unnest.core.wrappers.layer_graph.layer_graph_wrappers, unnest.core.rewrite.template_extraction
-import unnest.core.weight_assignment.flat_list_division
+import unnest.core.wrappers.layer_graph.layer_graph_wrappers, unnest.core.rewrite.extract_template
+import unnest.core.weight_assignment.divide_flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
-    assert loaded(code, "unnest.formats", "unnest.files.atomic") == set()
+    assert loaded(code, "unnest.formats", "unnest.files.name_output_atomically") == set()
 
 
 @pytest.mark.parametrize(("args", "library"), [(["inspect"], set()), (["fix", "-n"], {"h5py"})])

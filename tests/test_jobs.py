@@ -23,8 +23,8 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest.batch.fixing import FixWork, fix_all
-from unnest.batch.inspecting import InspectWork
+from unnest.batch.fix_many import FixWork, fix_all
+from unnest.batch.inspect_many import InspectWork
 from unnest.batch.task_runner import NO_WATCH, Engine
 from unnest.batch.walk import Task
 from unnest.batch.workers import MAX_WAITING_RESULTS, map_in_order
@@ -213,7 +213,7 @@ class Dying(FixWork):
 def test_a_process_that_dies_while_it_writes(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its file fails with a line, its half-written output goes, the others are fixed."""
     shutil.copy(zoo / "a.h5", zoo / "b-dies.h5")
-    monkeypatch.setattr("unnest.batch.fixing.FixWork", Dying)
+    monkeypatch.setattr("unnest.batch.fix_many.FixWork", Dying)
     results = {
         os.path.basename(r.path): r for r in fix_all([str(zoo)], FixOptions(), engine=Engine(2))
     }

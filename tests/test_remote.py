@@ -17,8 +17,8 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.corpus.unpacked import FIXTURES
-from unnest.batch.fixing import fix_all
-from unnest.batch.inspecting import inspect_all
+from unnest.batch.fix_many import fix_all
+from unnest.batch.inspect_many import inspect_all
 from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
 from unnest.remote.store import RemoteStore

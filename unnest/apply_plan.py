@@ -22,7 +22,13 @@ from unnest.core.keras3.derived_weights import stored_refs
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.plan import Plan
 from unnest.errors import Failed, Refused
-from unnest.files import atomic, overwrite_checks, replace_input, staging_folder, write_errors
+from unnest.files import (
+    name_output_atomically,
+    overwrite_checks,
+    replace_input,
+    staging_folder,
+    write_errors,
+)
 from unnest.files.copy_and_compare import bytes_writer
 from unnest.findings import Code, listed
 from unnest.formats.container_conversions import TargetFormat, model_to_write, target_format
@@ -244,7 +250,7 @@ class _Application:
         ):
             action, copy_state = "unchanged", None
         if stub is not None:
-            atomic.publish(str(options.stub), *stub, force=options.force)
+            name_output_atomically.publish(str(options.stub), *stub, force=options.force)
         result = replace(result, stub=options.stub)
         debris = staging_folder.leftovers(path)
         findings = (*result.findings, *((Code.LEFTOVER(what=listed(debris)),) if debris else ()))
@@ -384,7 +390,7 @@ def _backup(path: str, source: Source, options: FixOptions) -> str:
 
 def _stub_job(
     source: Source, target: TargetFormat, result: Result, options: FixOptions
-) -> tuple[atomic.Fill, atomic.Check] | None:
+) -> tuple[name_output_atomically.Fill, name_output_atomically.Check] | None:
     """Return the functions that write and read back the module of --stub; None if it is not asked for.
 
     Raises:

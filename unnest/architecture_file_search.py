@@ -13,7 +13,7 @@ from unnest.findings import Code
 from unnest.formats.architecture_json import read_architecture
 from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import checkpoint_prefix
-from unnest.formats.error_translation import reading
+from unnest.formats.translate_errors import reading
 from unnest.options import FixOptions, architecture_argument, architecture_inputs
 
 ARCHITECTURE_SUFFIXES = (".json", ".yaml", ".yml")

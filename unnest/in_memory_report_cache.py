@@ -17,8 +17,8 @@ from unnest.budget import Answers, Cost, charge_again, measure_cost
 from unnest.core.plan import Choices
 from unnest.formats.container_interface import Source
 from unnest.options import ReportParts
-from unnest.report.load_hint import ending_of, moved
 from unnest.report.result import Report
+from unnest.report.where_it_loads import ending_of, moved
 from unnest.report_builder import default_output_name
 
 #: Bytes, about, that the cache takes at most. A small model has 5,000 to 20,000, so that it holds a thousand of them.

@@ -20,7 +20,7 @@ from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import container_of
-from unnest.formats.error_translation import no_memory, out_of_memory, raise_callers_own, reading
+from unnest.formats.translate_errors import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.in_memory_report_cache import ReportCache
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, safe_url, with_path_replaced

@@ -11,11 +11,11 @@ from unnest.core.plan import Plan
 from unnest.errors import Refused
 from unnest.findings import listed
 from unnest.formats.container_interface import Source
-from unnest.formats.error_translation import raise_callers_own
-from unnest.report.load_hint import (
+from unnest.formats.translate_errors import raise_callers_own
+from unnest.report.result import AsKeras3, Report
+from unnest.report.where_it_loads import (
     UNPROMISED,
 )
-from unnest.report.result import AsKeras3, Report
 
 if TYPE_CHECKING:
     from unnest.core.keras3.conversion_context import Conversion
@@ -61,7 +61,7 @@ def as_keras_3(
 
 def _unconverted(model: Stored, conversions: Sequence[Conversion]) -> AsKeras3:
     """Return what Keras 3 computes with the model as Keras 2 wrote it; `conversions` are what would be changed."""
-    from unnest.core.keras3.unconverted_model import (  # a part of what writes Keras 3's
+    from unnest.core.keras3.predictions_if_not_converted import (  # a part of what writes Keras 3's
         altered_predictions,
         is_opened_unconverted,
     )

@@ -8,8 +8,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from unnest import log_if_loaded
-from unnest.batch.fixing import fix_all
-from unnest.batch.inspecting import inspect_all
+from unnest.batch.fix_many import fix_all
+from unnest.batch.inspect_many import inspect_all
 from unnest.batch.task_runner import NO_WATCH, Engine, NoWatch
 from unnest.options import (
     FACTS,

@@ -9,8 +9,8 @@ from unnest.core.plan import Choices, Plan
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import stored_size
-from unnest.formats.error_translation import not_a_graph, reading
 from unnest.formats.open_container import open_container, open_for_inspection
+from unnest.formats.translate_errors import not_a_graph, reading
 
 
 def budget_of(path: str, *, trust: bool) -> Budget:

@@ -7,7 +7,7 @@ import re
 import stat
 
 from unnest.errors import Refused
-from unnest.files import atomic, overwrite_checks, write_errors
+from unnest.files import name_output_atomically, overwrite_checks, write_errors
 from unnest.formats.container_conversions import TargetFormat
 from unnest.formats.container_interface import Source
 from unnest.formats.open_container import container
@@ -59,10 +59,10 @@ def publish(
     source: Source,
     target_format: TargetFormat,
     output_path: str,
-    fill: atomic.Fill,
-    check: atomic.Check,
+    fill: name_output_atomically.Fill,
+    check: name_output_atomically.Check,
     force: bool,
-) -> atomic.WriteOutcome:
+) -> name_output_atomically.WriteOutcome:
     """Publish the output under its path, whatever files it consists of."""
     modes = _modes(source, folder=is_folder(target_format))
     if target_format.container == "checkpoint":
@@ -73,10 +73,14 @@ def publish(
                 strict=True,
             )
         )
-        return atomic.publish_parts(
+        return name_output_atomically.publish_parts(
             output_path, parts, force=force, stale=_stale_parts(output_path, parts), modes=modes
         )
-    publish_one = atomic.publish_folder if is_folder(target_format) else atomic.publish
+    publish_one = (
+        name_output_atomically.publish_folder
+        if is_folder(target_format)
+        else name_output_atomically.publish
+    )
     return publish_one(output_path, fill, check, force=force, modes=modes)
 
 
@@ -91,7 +95,7 @@ def _stale_parts(output_path: str, parts: list[tuple[str, str]]) -> list[str]:
     )
 
 
-def _modes(source: Source, *, folder: bool) -> atomic.Modes:
+def _modes(source: Source, *, folder: bool) -> name_output_atomically.Modes:
     """Return the permission bits of the input's file of that name; for others, those that all its files share."""
     is_tree = os.path.isdir(source.path)
     if is_tree:

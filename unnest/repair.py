@@ -18,7 +18,7 @@ from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import replace_input, staging_folder, write_errors
 from unnest.files.temporary_files import unnamed_files_in
-from unnest.formats.error_translation import reading, writing
+from unnest.formats.translate_errors import reading, writing
 from unnest.inspection import inspect, with_error
 from unnest.options import (
     FixArguments,

@@ -16,7 +16,8 @@ from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import Source
 from unnest.formats.preserved_style import JsonStyle
-from unnest.report.load_hint import (
+from unnest.report.result import Report, Writer
+from unnest.report.where_it_loads import (
     FLAT_TEMPLATE,
     TEMPLATE,
     does_not_load_in,
@@ -25,7 +26,6 @@ from unnest.report.load_hint import (
     loads_in,
     misplaced_within,
 )
-from unnest.report.result import Report, Writer
 
 R = TypeVar("R", bound=Report)
 

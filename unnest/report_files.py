@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from unnest.errors import Failed, Refused, UsageError
-from unnest.files import atomic, overwrite_checks
+from unnest.files import name_output_atomically, overwrite_checks
 from unnest.files.copy_and_compare import bytes_writer
 from unnest.report.balance_text import Measured
 from unnest.report.result import Report
@@ -111,7 +111,7 @@ def _write(place: str, data: bytes, input_paths: Iterable[str], *, force: bool) 
     try:
         overwrite_checks.check_not_of_the_system(place)
         overwrite_checks.check_not_an_input(place, overwrite_checks.Inputs.of(input_paths))
-        atomic.publish(place, fill, check, force=force, modes=lambda _: READABLE)
+        name_output_atomically.publish(place, fill, check, force=force, modes=lambda _: READABLE)
     except (Refused, Failed) as e:  # what advises -o is said to users of `fix`
         raise type(e)(
             e.code, e.message.replace("-o", "another name").replace("with another", "under another")

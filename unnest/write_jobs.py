@@ -12,7 +12,7 @@ from unnest.core.architecture.input_output_names import exchanged_end
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
-from unnest.files import atomic
+from unnest.files import name_output_atomically
 from unnest.files.copy_and_compare import copy_file, copy_tree, files_equal, folders_equal
 from unnest.formats.container_conversions import TargetFormat
 from unnest.formats.container_interface import Source
@@ -23,8 +23,8 @@ from unnest.options import FixOptions, Phase, PhaseMeter
 class Job(NamedTuple):
     """Functions that write a file, and read it back before it gets its name."""
 
-    fill: atomic.Fill
-    check: atomic.Check
+    fill: name_output_atomically.Fill
+    check: name_output_atomically.Check
     checks: list[str]
 
     def with_next_step(self, prepare: Callable[[], object]) -> Job:

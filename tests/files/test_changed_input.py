@@ -15,7 +15,7 @@ from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
 from unnest import publish_output, write_jobs
-from unnest.files import atomic, copy_and_compare, os_calls, replace_input
+from unnest.files import copy_and_compare, name_output_atomically, os_calls, replace_input
 from unnest.files.staging_folder import StagingFolder
 from unnest.formats.container_interface import Source
 
@@ -54,9 +54,11 @@ def test_in_place(
     if not links:
         monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    made = atomic.fill_and_check  # between reading back and replacing
+    made = name_output_atomically.fill_and_check  # between reading back and replacing
 
-    def meanwhile(path_of_new: str, fill: atomic.Fill, check: atomic.Check) -> None:
+    def meanwhile(
+        path_of_new: str, fill: name_output_atomically.Fill, check: name_output_atomically.Check
+    ) -> None:
         made(path_of_new, fill, check)
         change(path)
 
@@ -132,7 +134,7 @@ def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = makeh5.parallel_file(tmp_path / "m.h5")
     modes = publish_output._modes  # noqa: SLF001 - the last that is asked of the input before the output is made
 
-    def meanwhile(source: Source, *, folder: bool) -> atomic.Modes:
+    def meanwhile(source: Source, *, folder: bool) -> name_output_atomically.Modes:
         path.unlink()
         return modes(source, folder=folder)
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import atomic, os_calls, replace_input, staging_folder
+from unnest.files import name_output_atomically, os_calls, replace_input, staging_folder
 from unnest.files.staging_folder import StagingFolder
 
 PARTS = ["out.data-00000-of-00001", "out.index"]
@@ -199,7 +199,7 @@ def test_a_sync_that_fails(
 
     monkeypatch.setattr(os_calls, "sync", fails)
     with pytest.raises(raised):
-        atomic.publish(str(tmp_path / "out.h5"), fill, check)
+        name_output_atomically.publish(str(tmp_path / "out.h5"), fill, check)
     assert os.listdir(tmp_path) == []
 
 
@@ -212,5 +212,5 @@ def test_no_room_for_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Thread, "start", refuses)
     monkeypatch.setattr(os_calls, "sync", synced.append)
-    assert atomic.publish(str(tmp_path / "out.h5"), fill, check) == "written"
+    assert name_output_atomically.publish(str(tmp_path / "out.h5"), fill, check) == "written"
     assert len(synced) == 1

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Cli
 from unnest.errors import Refused
-from unnest.files import atomic, os_calls, staging_folder
+from unnest.files import name_output_atomically, os_calls, staging_folder
 from unnest.files.staging_folder import StagingFolder
 
 if sys.platform == "win32":
@@ -115,7 +115,7 @@ class TestLock:
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
         monkeypatch.setattr(fcntl, "flock", no_locks)
-        assert atomic.publish(str(target), _fill, _check) == "written"
+        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
         assert staging_folder.leftovers(str(target)) == (str(left),)
         assert (left / "new" / "out.h5").read_bytes() == b"half"
 
@@ -125,7 +125,7 @@ class TestLock:
         (other / "new" / "photo").write_bytes(b"photo")
         target = tmp_path / "out.h5"
         Path(staging_folder.staging_path(str(target))).symlink_to(other)
-        assert atomic.publish(str(target), _fill, _check) == "written"
+        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
         assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == [
             "new",
             "new/photo",
@@ -137,7 +137,7 @@ class TestLock:
         theirs = Path(staging_folder.staging_path(str(target)))
         theirs.mkdir()
         (theirs / "photo").write_bytes(b"photo")
-        assert atomic.publish(str(target), _fill, _check) == "written"
+        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
         assert staging_folder.leftovers(str(target)) == (str(theirs),)
         assert [p.name for p in theirs.iterdir()] == ["photo"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.batch.fixing import fix_all
+from unnest.batch.fix_many import fix_all
 from unnest.files import staging_folder
 from unnest.options import FixOptions
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from unnest.files import os_calls, staging_folder
-from unnest.keras import atomic_save, multi_gpu_model, resume_best
+from unnest.keras import atomic_save, initial_best_value, multi_gpu_model
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
 
@@ -293,9 +293,9 @@ def test_best_in_names(tmp_path: Path, pattern: str, monitor: str, expected: lis
         (tmp_path / name).touch()
     if "{x" in pattern:
         with pytest.raises(ValueError, match="expected '}'"):
-            list(resume_best.values_in_names(str(tmp_path / pattern), monitor))
+            list(initial_best_value.values_in_names(str(tmp_path / pattern), monitor))
         return
-    assert sorted(resume_best.values_in_names(str(tmp_path / pattern), monitor)) == expected
+    assert sorted(initial_best_value.values_in_names(str(tmp_path / pattern), monitor)) == expected
 
 
 def test_auto_mode_and_steps(training: Any, checkpoint: Any, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ RULES = [
     ),
     Broken(
         rule="a file is read back before it gets its name",
-        file="files/atomic.py",
+        file="files/name_output_atomically.py",
         old="        sync.writing_is_over()\n        check(path)\n",
         new="        sync.writing_is_over()\n",
         tests="tests/files/test_atomic.py::TestTrouble::test_in_the_long_parts",

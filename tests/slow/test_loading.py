@@ -11,8 +11,8 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import Report
+from unnest.report.where_it_loads import UNPROMISED
 
 NAMES = (
     "base.h5",

@@ -43,7 +43,7 @@ PATIENCE = 20.0
 PERCENT = 100
 
 #: What a process needs for any task, loaded before it is forked.
-PRELOADED_MODULES = ["unnest.batch.fixing", "unnest.formats.hdf5.legacy_h5_writer"]
+PRELOADED_MODULES = ["unnest.batch.fix_many", "unnest.formats.hdf5.legacy_h5_writer"]
 
 
 class Work(Protocol[T_contra, R_co]):

@@ -183,7 +183,7 @@ def _say_what_is_unforeseen(error: Exception) -> None:
 
     if interrupts.caused_by_interrupt(error):
         raise KeyboardInterrupt from None
-    from unnest.formats.error_translation import out_of_memory
+    from unnest.formats.translate_errors import out_of_memory
 
     if out_of_memory(error):
         complain_of_memory()

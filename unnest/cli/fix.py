@@ -113,7 +113,7 @@ def fix(
     Example: unnest fix model.h5 writes model.unnested.h5
     """
     keep_libraries_light()
-    from unnest.batch.fixing import fix_all
+    from unnest.batch.fix_many import fix_all
     from unnest.batch.walk import count_files, is_walked
     from unnest.options import PAGE, ROW, FixOptions, architecture_argument, architecture_inputs
     from unnest.user_build_function import target_model_of

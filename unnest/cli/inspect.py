@@ -61,7 +61,7 @@ def inspect(
     Example: unnest inspect model.h5 checkpoints/
     """
     keep_libraries_light()
-    from unnest.batch.inspecting import inspect_all
+    from unnest.batch.inspect_many import inspect_all
     from unnest.batch.walk import count_files, is_walked
     from unnest.options import FACTS, PAGE, ROW, FixOptions, architecture_argument
 

@@ -27,17 +27,20 @@ from unnest.core.planning.weights_and_architecture import (
 )
 from unnest.core.rewrite import unwrap
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.rewrite.template_summary import summarize_template
-from unnest.core.weight_assignment.frozen_list_reordering import reorder_frozen_lists
+from unnest.core.rewrite.summarize_template import summarize_template
+from unnest.core.weight_assignment.check_weights_fit_layers import (
+    check_architecture,
+    check_list_order,
+)
+from unnest.core.weight_assignment.divide_by_architecture import divide_parallel_groups
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.match_layer_groups import (
     layer_name_by_group,
 )
-from unnest.core.weight_assignment.renamed_layers import (
+from unnest.core.weight_assignment.match_renamed_layers import (
     template_layers_by_order,
 )
-from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
-from unnest.core.weight_assignment.weight_checks import check_architecture, check_list_order
+from unnest.core.weight_assignment.reorder_frozen_lists import reorder_frozen_lists
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()

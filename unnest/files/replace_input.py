@@ -12,9 +12,9 @@ import stat
 from typing import NamedTuple
 
 from unnest.files import os_calls
-from unnest.files.atomic import Check, Fill, fill_and_check, open_staging_folder
 from unnest.files.copy_and_compare import files_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
+from unnest.files.name_output_atomically import Check, Fill, fill_and_check, open_staging_folder
 from unnest.files.os_calls import sync_folder
 from unnest.files.staging_folder import StagingFolder
 from unnest.files.write_errors import backup_exists, changed

@@ -17,6 +17,7 @@ import numpy as np
 
 from unnest.keras import atomic_save, checkpoint_history
 from unnest.keras.checkpoint_saver import Saver
+from unnest.keras.initial_best_value import EarlierRuns
 from unnest.keras.keras_api import (
     KerasApi,
     Model,
@@ -25,7 +26,6 @@ from unnest.keras.keras_api import (
     is_model,
     keras_in_use,
 )
-from unnest.keras.resume_best import EarlierRuns
 
 
 @cache

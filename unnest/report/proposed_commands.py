@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from unnest.report.load_hint import UNPROMISED
 from unnest.report.result import AsKeras3, Report
+from unnest.report.where_it_loads import UNPROMISED
 
 
 def fix_command(report: Report) -> str | None:

@@ -13,8 +13,8 @@ import pytest
 
 from unnest.errors import Failed
 from unnest.files import background_sync, os_calls
-from unnest.files.atomic import publish, publish_folder
 from unnest.files.background_sync import BackgroundSync
+from unnest.files.name_output_atomically import publish, publish_folder
 
 #: Seconds after which a thread that was waited for will not come any more.
 PATIENCE = 10

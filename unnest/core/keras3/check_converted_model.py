@@ -14,8 +14,8 @@ from unnest.core.architecture import entry_name, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
-from unnest.core.keras3.config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3.conversion_context import refused
+from unnest.core.keras3.convert_config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs

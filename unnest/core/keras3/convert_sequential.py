@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.json_tree import is_list
-from unnest.core.keras3 import config_values
-from unnest.core.keras3.config_values import plain_json
+from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.convert_config_values import plain_json
 from unnest.core.keras3.graph.functional_model_json import with_owner
 from unnest.core.keras3.graph.graph_builder import Builder
 from unnest.core.keras3.graph.layer_names import keras_3_names
@@ -27,7 +27,7 @@ from unnest.core.keras3.layer_replacements import (
     Piece,
     Shares,
 )
-from unnest.core.keras3.masks.mask_preservation import check_chain
+from unnest.core.keras3.masks.keep_old_masks import check_chain
 from unnest.core.keras3.sequential_input_shape_from_weights import shape_of_input
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
@@ -154,7 +154,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
         if len(graph.inputs) == 1:
             return _first_shape(graph.layers[graph.inputs[0].layer].stored)
         return None, "float32"
-    config = config_values.plain_json(entry.get("config"))
+    config = convert_config_values.plain_json(entry.get("config"))
     if not isinstance(config, Mapping):
         return None, "float32"
     shape = config.get("batch_input_shape", config.get("batch_shape"))
@@ -167,7 +167,7 @@ def _first_shape(entry: JsonObject) -> tuple[list[Json] | None, str]:
             else _first_shape(inner)
         )
     dtype = (
-        config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context())
+        convert_config_values.dtype(config.get("dtype", config.get("input_dtype")), kind, Context())
         or "float32"
     )
     if kind == "Embedding":

@@ -11,7 +11,7 @@ class Rule(NamedTuple):
     `altered`: what Keras 3 computes otherwise where it opens a file that the rule was not applied to; empty where it
     computes the same, refuses the file, or neither is known.
     (Source: 8,044 models of older Kerases, most of a single layer, loaded by Keras 3.15: each of the 234 with such a
-    rule that `unconverted_model.is_opened` names predicted something else.)
+    rule that `predictions_if_not_converted.is_opened` names predicted something else.)
     """
 
     what: str

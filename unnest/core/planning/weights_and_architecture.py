@@ -18,7 +18,7 @@ from unnest.core.weight_assignment.match_layer_groups import (
     grouped_layers,
     layer_name_by_group,
 )
-from unnest.core.weight_assignment.renamed_layers import (
+from unnest.core.weight_assignment.match_renamed_layers import (
     NOT_ITS_LAYERS,
     RenamedGroups,
     rename_groups,

@@ -10,11 +10,11 @@ from unnest.core.architecture import children, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
-from unnest.core.rewrite import template_extraction
+from unnest.core.rewrite import extract_template
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
-from unnest.core.rewrite.template_summary import summarize_wrapped_template
-from unnest.core.rewrite.template_training_config import output_names
-from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.rewrite.summarize_template import summarize_wrapped_template
+from unnest.core.rewrite.training_config_of_template import output_names
+from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training
 from unnest.core.wrappers.layer_graph.layer_graph_wrappers import mixing_layer, recognise
@@ -107,10 +107,8 @@ class _Unwrapping:
         other_ends = Code.OTHER_ENDS(name=graph.name, template=wrapper.template)
         self.findings = [f for f in self.findings if f != other_ends]
         self._report_doubt(wrapper, doubt)
-        outer = read(template_extraction.with_first_tower_in_place(graph, wrapper))
-        model, name = template_extraction.replace_nested_model(
-            outer, wrapper.template, template.model
-        )
+        outer = read(extract_template.with_first_tower_in_place(graph, wrapper))
+        model, name = extract_template.replace_nested_model(outer, wrapper.template, template.model)
         return ModelWithWeights(model, {name: template.as_flat_list()})
 
     def _unwrap(self, level: ModelWithWeights, depth: int, *, inside: bool) -> ModelWithWeights:
@@ -172,9 +170,9 @@ class _Unwrapping:
         scope = wrapper.scope(graph)
         if scope != "whole" or wrapper.inline is not None:
             return scope
-        if template_extraction.exchanges_names(graph, wrapper):
+        if extract_template.exchanges_names(graph, wrapper):
             return "embedded"
-        if place.inside and not template_extraction.has_same_inputs_and_outputs(graph, wrapper):
+        if place.inside and not extract_template.has_same_inputs_and_outputs(graph, wrapper):
             return "embedded"
         return "whole"
 
@@ -183,7 +181,7 @@ class _Unwrapping:
 
         Without the wrapper the model has all outputs of the template, in the template's order.
         """
-        if template_extraction.has_same_inputs_and_outputs(graph, wrapper):
+        if extract_template.has_same_inputs_and_outputs(graph, wrapper):
             return
         results = wrapper.results(graph)
         self.outputs = [results[graph.outputs[position]] for position in self.outputs]
@@ -220,7 +218,7 @@ class _Unwrapping:
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=why))
         if wrapper.inline is not None or scope == "embedded":
             return self._with_model(
-                level, graph, template_extraction.with_first_tower_in_place(graph, wrapper), {}
+                level, graph, extract_template.with_first_tower_in_place(graph, wrapper), {}
             )
         if scope == "head":
             return self._under_head(level, graph, wrapper)
@@ -229,7 +227,7 @@ class _Unwrapping:
             level.flat if level.groups is None else level.groups.get(template.name, LayerWeights())
         )
         return ModelWithWeights.of_nested(
-            template_extraction.as_top_level_model(graph.model, template), template_weights
+            extract_template.as_top_level_model(graph.model, template), template_weights
         )
 
     def _under_head(
@@ -241,7 +239,7 @@ class _Unwrapping:
             Ambiguous: the template's weights cannot be divided, and it may not stay nested.
 
         """
-        reason = template_extraction.why_not_flattened(graph, wrapper)
+        reason = extract_template.why_not_flattened(graph, wrapper)
         if reason is not None:
             self.findings.append(Code.STAYS_NESTED(template=wrapper.template, why=reason))
         else:
@@ -249,12 +247,12 @@ class _Unwrapping:
                 template_weights = level.by_layer().get(wrapper.template, LayerWeights())
                 shares = divide_flat_list(
                     template_weights.tensors,
-                    read(template_extraction.template_as_functional(graph, wrapper)),
+                    read(extract_template.template_as_functional(graph, wrapper)),
                 )
                 return self._with_model(
                     level,
                     graph,
-                    template_extraction.with_template_flattened(graph, wrapper),
+                    extract_template.with_template_flattened(graph, wrapper),
                     {wrapper.template: shares},
                 )
             except Ambiguous as doubt:
@@ -262,7 +260,7 @@ class _Unwrapping:
                     raise
                 self._report_doubt(wrapper, str(doubt))
         return self._with_model(
-            level, graph, template_extraction.with_first_tower_in_place(graph, wrapper), {}
+            level, graph, extract_template.with_first_tower_in_place(graph, wrapper), {}
         )
 
     def _report_doubt(self, wrapper: LayerWrapper, doubt: str) -> None:
@@ -311,7 +309,7 @@ class _Unwrapping:
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
-        model, name = template_extraction.replace_nested_model(
+        model, name = extract_template.replace_nested_model(
             read(level.model), layer.name, left.model
         )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
@@ -335,7 +333,7 @@ class _Unwrapping:
             return level
         entry = replace_children(layer.stored, changed)
         level = level._replace(
-            model=template_extraction.replace_entry(read(level.model), layer.name, entry)
+            model=extract_template.replace_entry(read(level.model), layer.name, entry)
         )
         if len(held_models) > 1:
             return level

@@ -14,10 +14,10 @@ from unnest.core.keras_facts.stored_class_names import current_class_name
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
-from unnest.core.weight_transfer.layer_matching import Different, MatchedLayers, match_layers
+from unnest.core.weight_transfer.match_layers import Different, MatchedLayers, match_layers
 from unnest.core.weight_transfer.state_for_compiled_optimizer import (
     OTHER_VARIABLES,
     StateAlone,

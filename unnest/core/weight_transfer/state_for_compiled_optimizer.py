@@ -8,13 +8,13 @@ from typing import NamedTuple
 from unnest.core.architecture.automatic_names import stem_and_number
 from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.training.optimizer_slots import convert_state, is_fresh
-from unnest.core.keras3.training.optimizers import (
+from unnest.core.keras3.training.convert_optimizer import (
     NOT_CONVERTED,
     SLOTS_BY_CLASS,
     KnownOptimizer,
     NoCounterpart,
 )
+from unnest.core.keras3.training.convert_optimizer_state import convert_state, is_fresh
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_transfer.target_model import TargetModel, TargetOptimizer
 from unnest.findings import Code, Finding

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.keras3 import derived_weights
-from unnest.core.keras3.config_values import class_and_config
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.convert import convert
+from unnest.core.keras3.convert_config_values import class_and_config
+from unnest.core.keras3.convert_stored_model import convert
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 from unnest.core.weight_transfer.place_weights import OTHER_MODEL, PlacedWeights

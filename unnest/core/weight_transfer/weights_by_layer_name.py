@@ -14,13 +14,13 @@ from unnest.core.keras_facts.stored_class_names import current_class_name, is_ke
 from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
-from unnest.core.weight_assignment.flat_list_division import (
+from unnest.core.weight_assignment.divide_by_architecture import divide_parallel_groups
+from unnest.core.weight_assignment.divide_flat_list import (
     divide_flat_list,
     layers_placed_by_order,
 )
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.owners_by_weight_name import KERAS_1_WEIGHT_NAME
-from unnest.core.weight_assignment.split_by_architecture import divide_parallel_groups
 from unnest.core.weight_transfer.target_model import TargetModel
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.

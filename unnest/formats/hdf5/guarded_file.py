@@ -22,7 +22,6 @@ from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
 
 from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
-from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5.dataset_record import (
     BFLOAT16,
@@ -45,6 +44,7 @@ from unnest.formats.hdf5.dataset_record import (
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
 from unnest.formats.hdf5.path_keyed_layout import is_of_windows, is_path_keyed
 from unnest.formats.hdf5.read_attributes import StoredType
+from unnest.formats.translate_errors import oneline
 
 #: Declared bytes over stored bytes of a compressed dataset: deflate, the strongest filter that
 #: HDF5 ships, reaches 1032. Anything above is not compressed data.

@@ -21,7 +21,6 @@ from unnest.formats.container_interface import (
     Source,
     check_same_model,
 )
-from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5 import write_attributes
 from unnest.formats.hdf5.compare_tensors import TensorComparer
@@ -34,6 +33,7 @@ from unnest.formats.hdf5.legacy_h5_reader import (
 )
 from unnest.formats.hdf5.tensors_into_hdf5 import TensorCopier
 from unnest.formats.parse_json import dump
+from unnest.formats.translate_errors import oneline
 
 
 class H5Container(Container):

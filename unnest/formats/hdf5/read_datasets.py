@@ -11,7 +11,7 @@ from h5py import h5d, h5i, h5s
 from unnest.budget import charge_bytes, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import TRANSFER_BLOCK
-from unnest.formats.error_translation import oneline
+from unnest.formats.translate_errors import oneline
 
 #: Bytes of a slab that is made of whole chunks.
 MAX_SLAB = 16 * TRANSFER_BLOCK

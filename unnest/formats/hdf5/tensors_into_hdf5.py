@@ -17,12 +17,12 @@ from unnest.files import reflinks
 from unnest.files.os_calls import write_all
 from unnest.files.reflinks import Range
 from unnest.formats.container_interface import TRANSFER_BLOCK, OnBytes, Source
-from unnest.formats.error_translation import blames_system, oneline
 from unnest.formats.evaluate_tensors import blocks_of
 from unnest.formats.hdf5 import dataset_address_patch
 from unnest.formats.hdf5.dataset_address_patch import DatasetSpace
 from unnest.formats.hdf5.dataset_record import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.translate_errors import blames_system, oneline
 
 #: Bytes from which on a tensor is no longer copied by HDF5. Each may take a block of the disk more then.
 LARGE = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unnest.core.architecture import is_model
 from unnest.core.keras3.check_converted_model import CHECKED
-from unnest.core.keras3.convert import Converted, convert
+from unnest.core.keras3.convert_stored_model import Converted, convert
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
 from unnest.core.make_plan import plan as make_plan
 from unnest.core.model import Stored

@@ -33,7 +33,6 @@ from unnest.formats.container_interface import (
     OnBytes,
     Source,
 )
-from unnest.formats.error_translation import oneline
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.keras_archive_members import (
@@ -50,8 +49,9 @@ from unnest.formats.keras3.keras_folder import KerasFolderSource
 from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
-from unnest.formats.keras3.zip_member_writing import ZipTarget, crc32_of
+from unnest.formats.keras3.write_zip_member_in_place import ZipTarget, crc32_of
 from unnest.formats.parse_json import dump, is_architecture, parse_object
+from unnest.formats.translate_errors import oneline
 
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20

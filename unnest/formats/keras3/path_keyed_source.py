@@ -12,7 +12,7 @@ from unnest.findings import Code, listed
 from unnest.formats.container_interface import Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import blocks
-from unnest.formats.keras3.joined_shards import JoinedShards
+from unnest.formats.keras3.join_shards import JoinedShards
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.shared_layers import SharedLayers, with_separate_layers
 from unnest.formats.keras3.sub_tree_moves import moves_to

@@ -16,7 +16,7 @@ from unnest.core.make_plan import template_in, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor, release_of
 from unnest.core.plan import Choices, Move, Output, Plan, Refusal
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
@@ -25,9 +25,8 @@ from unnest.errors import Failed, Refused, Unreadable
 from unnest.files.write_errors import write_failed
 from unnest.findings import Code
 from unnest.formats.container_interface import MARK, Container, OnBytes, Source
-from unnest.formats.error_translation import oneline
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.joined_shards import JoinedShards
+from unnest.formats.keras3.join_shards import JoinedShards
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
@@ -37,6 +36,7 @@ from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.sub_tree_moves import moves_to
 from unnest.formats.keras3.weights_from_paths import Placement
 from unnest.formats.keras3.weights_json_map import map_of
+from unnest.formats.translate_errors import oneline
 
 
 class _PathWrapper(NamedTuple):

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.wrapped_layers import divide_spectral_normalization
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, layers_with_paths

@@ -17,8 +17,8 @@ from unnest.core.make_plan import plan, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
-from unnest.core.weight_assignment.flat_list_division import weights_by_leaf
+from unnest.core.weight_assignment.assign_checkpoint_variables import CheckpointVariables
+from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
 from unnest.core.weight_assignment.weight_creation_order import Variable

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.errors import Refused
+from unnest.formats.tensorflow.assign_object_weights import WeightsByLayer
 from unnest.formats.tensorflow.object_graph import ObjectGraph
 from unnest.formats.tensorflow.object_optimizers import Optimizers
-from unnest.formats.tensorflow.object_weights import WeightsByLayer
 
 
 class PlacedModel(NamedTuple):

@@ -29,7 +29,6 @@ from unnest.core.wrappers.layer_graph.layer_graph_wrappers import shows_row_cuts
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import MODEL_SUFFIXES, Source
-from unnest.formats.error_translation import reading
 from unnest.formats.parse_json import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
     cut_serving_graph,
@@ -44,6 +43,7 @@ from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
 from unnest.formats.tensorflow.stored_variables_check import check_stored
 from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
+from unnest.formats.translate_errors import reading
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
 VARIABLES_PREFIX = "variables/variables"

@@ -18,7 +18,7 @@ from tests.unit.core.keras3.test_rule_catalog import (
 )
 from unnest.core.keras3.check_converted_model import check_output
 from unnest.core.keras3.conversion_context import CannotConvert
-from unnest.core.keras3.convert import convert
+from unnest.core.keras3.convert_stored_model import convert
 from unnest.core.model import Stored
 
 KERNEL, BIAS = (4, 3), (3,)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.convert import Converted, convert
+from unnest.core.keras3.convert_stored_model import Converted, convert
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 

@@ -17,7 +17,7 @@ from unnest.core.layers.catalog import LAYER_RECORDS
 #: Modules that list classes beside the records -> why.
 EXCEPTIONS = {
     "keras3/layers/dispatch.py": "which rule converts a class that Keras 3 computes otherwise",
-    "keras3/unconverted_model.py": "arguments that Keras 3 was seen to ignore",
+    "keras3/predictions_if_not_converted.py": "arguments that Keras 3 was seen to ignore",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.weight_assignment.test_checkpoint_variables import (
+from tests.unit.core.weight_assignment.test_assign_checkpoint_variables import (
     DENSE,
     layer,
     model,
@@ -12,7 +12,7 @@ from tests.unit.core.weight_assignment.test_checkpoint_variables import (
 )
 from unnest.core.architecture import read
 from unnest.core.keras_facts.optimizer_classes import slot_order
-from unnest.core.weight_assignment.checkpoint_variables import CheckpointVariables
+from unnest.core.weight_assignment.assign_checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.layers_by_variable_name import (
     MAX_SCOPES,
     Bearers,

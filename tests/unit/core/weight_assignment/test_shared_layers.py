@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.weight_assignment.flat_list_division import divide_flat_list
+from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.shared_layers import repeat_shared_weights
 
 

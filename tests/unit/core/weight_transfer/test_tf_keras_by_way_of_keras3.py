@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, layer, sequential, source, tensors
-from unnest.core.keras3.convert import convert
+from unnest.core.keras3.convert_stored_model import convert
 from unnest.core.keras3.derived_weights import added, constant, scaled, transposed
 from unnest.core.model import Group, Stored, Tensor
 from unnest.core.weight_transfer.place_weights import place_lists, place_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from unnest.core.keras3 import config_values
+from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3.layer_replacements import (
@@ -73,7 +73,7 @@ def _keep_function(old: OldLayer, why: Untranslatable) -> NewLayer:
     new = dict(
         named_function(kind, name, function, config.get("arguments") or {}, reason, context).config
     )
-    new["dtype"] = config_values.dtype(config.get("dtype"), name, context) or "float32"
+    new["dtype"] = convert_config_values.dtype(config.get("dtype"), name, context) or "float32"
     if (
         config.get("output_shape_type", "raw") == "raw"
         and isinstance(config.get("output_shape"), Sequence)

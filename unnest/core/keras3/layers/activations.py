@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from unnest.core.keras3 import config_values, derived_weights
-from unnest.core.keras3.config_values import class_and_config
+from unnest.core.keras3 import convert_config_values, derived_weights
 from unnest.core.keras3.conversion_context import Context, refused
+from unnest.core.keras3.convert_config_values import class_and_config
 from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights, chain
 from unnest.core.keras_facts.custom_functions_in_configs import (
     ACTIVATIONS,
@@ -38,8 +38,10 @@ def convert_activation(value: Json, name: str, context: Context) -> str | JsonOb
         return HARD_SIGMOID
     is_custom = is_custom_activation(word, context.release, is_standalone=context.is_standalone)
     if word not in ACTIVATIONS or (is_custom and word not in WELL_KNOWN_ACTIVATIONS):
-        context.notes.custom[config_values.without_package(word)] = f"activation of {name!r}"
-        return config_values.custom_function(word)
+        context.notes.custom[convert_config_values.without_package(word)] = (
+            f"activation of {name!r}"
+        )
+        return convert_config_values.custom_function(word)
     if is_custom:
         meaning = f"{word} = {WELL_KNOWN_ACTIVATIONS[word]}"
         context.note("known-function", name, meaning)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from unnest.core.keras3 import config_values
+from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras_facts.custom_functions_in_configs import custom_objects_in_custom_class
@@ -42,10 +42,12 @@ def custom_layer(old: OldLayer) -> NewLayer:
     config = old.without("batch_input_shape", "input_shape", "input_dtype").config
     base = {key: _initializer_of_today(key, value) for key, value in config.items()}
     if isinstance(base.get("dtype"), Mapping):
-        base["dtype"] = config_values.dtype(base["dtype"], old.name, old.context) or "float32"
+        base["dtype"] = (
+            convert_config_values.dtype(base["dtype"], old.name, old.context) or "float32"
+        )
     for named, _ in custom_objects_in_custom_class(base):
         old.context.notes.custom.setdefault(
-            config_values.without_package(named), f"in the config of {old.name!r}"
+            convert_config_values.without_package(named), f"in the config of {old.name!r}"
         )
     pairs = _pairs(old.weights)
     if pairs:
@@ -67,7 +69,7 @@ def _initializer_of_today(key: str, value: Json) -> Json:
     """
     if not key.endswith("_initializer") or not isinstance(value, Mapping):
         return value
-    taken = config_values.INITIALIZERS.get(str(value.get("class_name")))
+    taken = convert_config_values.INITIALIZERS.get(str(value.get("class_name")))
     arguments = settings(value)
     if taken is None or arguments.keys() <= set(taken):
         return value

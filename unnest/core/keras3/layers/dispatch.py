@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3.config_values import plain_json
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
-from unnest.core.keras3.keras1 import keras1_arguments, legacy_weight_layouts
+from unnest.core.keras3.convert_config_values import plain_json
+from unnest.core.keras3.convert_model_graph import convert_nested
+from unnest.core.keras3.keras1 import keras1_to_keras2_arguments, legacy_weight_layouts
 from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras3.layers import (
     kept_layers,
@@ -22,7 +23,6 @@ from unnest.core.keras3.layers import (
 )
 from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
-from unnest.core.keras3.model_conversion import convert_nested
 from unnest.core.layers.catalog import RENAMED, layer_record
 from unnest.core.model import JsonObject, Tensor
 
@@ -74,9 +74,11 @@ def _replacement(entry: JsonObject, name: str, weights: Weights, context: Contex
     if bare != kind and known:
         context.note("class-name", name, f"{kind} is {bare}")
         kind = bare
-    keras_1s = keras1_arguments.is_keras_1(settings, context)
+    keras_1s = keras1_to_keras2_arguments.is_keras_1(settings, context)
     if keras_1s and kind != "Merge":
-        kind, settings = keras1_arguments.renamed_class_and_arguments(kind, settings, name, context)
+        kind, settings = keras1_to_keras2_arguments.renamed_class_and_arguments(
+            kind, settings, name, context
+        )
         weights = legacy_weight_layouts.convert_keras_1_weights(
             kind, settings, name, weights, context
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unnest.core.json_tree import is_list
-from unnest.core.keras3 import config_values, constructor_arguments
+from unnest.core.keras3 import convert_config_values, convert_constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.graph.broadcast_sums import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.layer_replacements import FLOAT, Choice, NewLayer, Piece, chain
@@ -17,8 +17,8 @@ from unnest.core.keras3.layers.activations import (
     is_layer_entry,
     with_converted_activation,
 )
+from unnest.core.keras3.masks.keep_old_masks import without_output_mask
 from unnest.core.keras3.masks.layer_mask_behaviour import drops_mask
-from unnest.core.keras3.masks.mask_preservation import without_output_mask
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
@@ -38,7 +38,7 @@ def plain_layer(old: OldLayer) -> Piece:
         )
     if any(is_taken_for_bias(*sum_) for sum_ in sums_with_biases(old.kind, old.config)):
         raise old.refused("Keras 3 may add its bias along another axis")
-    new = constructor_arguments.converted_arguments(old)
+    new = convert_constructor_arguments.converted_arguments(old)
     if not old.config.get("dtype") and any(w.dtype[1:] == "f8" for w in old.weights):
         new["dtype"] = "float64"
     layer = old.as_new(new)
@@ -148,7 +148,7 @@ def input_layer(old: OldLayer) -> Piece:
     if shape is None and isinstance(old.config.get("input_shape"), Sequence):
         shape = [old.config.get("batch_size"), *old.config["input_shape"]]  # type: ignore[misc]  # a sequence, as asked
     dtype = (
-        config_values.dtype(
+        convert_config_values.dtype(
             old.config.get("dtype", old.config.get("input_dtype")), old.name, old.context
         )
         or "float32"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.keras3 import constructor_arguments, derived_weights
+from unnest.core.keras3 import convert_constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layer_replacements import Config, Piece, Weights
 from unnest.core.keras3.layers import removed_layers
@@ -16,7 +16,7 @@ from unnest.core.keras3.layers.activations import (
     scale_weights,
 )
 from unnest.core.keras3.layers.wrapper_layers import inner_layer
-from unnest.core.keras3.masks.masked_steps import gave_initial_state
+from unnest.core.keras3.masks.outputs_at_masked_steps import gave_initial_state
 from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import layer_record
@@ -47,7 +47,7 @@ def recurrent_layer(old: OldLayer) -> Piece:
         and _may_not_zero(old.context)
     ):
         raise old.refused(NOT_ZEROED)
-    new = constructor_arguments.converted_arguments(old)
+    new = convert_constructor_arguments.converted_arguments(old)
     gates = layer_record(old.kind.removesuffix("Cell")).gates or "h"
     recurrent = convert_activation(new.get("recurrent_activation", "linear"), old.name, old.context)
     act = convert_activation(new.get("activation"), old.name, old.context)
@@ -174,7 +174,7 @@ def rnn(old: OldLayer) -> Piece:
         made = rnn(old.with_config({"time_major": False}))
         return removed_layers.with_time_and_batch_swapped(made, old)
     cell = inner_layer(old.config.get("cell"), old, old.weights)
-    new = constructor_arguments.converted_arguments(old.with_config({"cell": None}))
+    new = convert_constructor_arguments.converted_arguments(old.with_config({"cell": None}))
     return old.as_new({**new, "cell": cell.entry}, cell.weights)
 
 
@@ -192,7 +192,9 @@ def stacked_cells(old: OldLayer) -> Piece:
         rest = rest[count:]
     if rest:
         raise old.refused("its cells promise other weights than it has")
-    new = constructor_arguments.converted_arguments(old.without("cells", "reverse_state_order"))
+    new = convert_constructor_arguments.converted_arguments(
+        old.without("cells", "reverse_state_order")
+    )
     cell_weights = tuple(w for c in made for w in c.weights)
     return old.as_new({**new, "cells": [c.entry for c in made]}, cell_weights)
 

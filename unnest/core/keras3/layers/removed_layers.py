@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from unnest.core.keras3 import constructor_arguments, derived_weights
+from unnest.core.keras3 import convert_constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.layer_replacements import (
     Choice,
@@ -39,7 +39,7 @@ def keras_layer(kind: str, name: str, config: JsonObject, weights: Weights = ())
 
 def _as_today(old: OldLayer) -> NewLayer:
     """Return a layer of a class that Keras 3 has, with its arguments of today."""
-    return old.as_new(constructor_arguments.converted_arguments(old))
+    return old.as_new(convert_constructor_arguments.converted_arguments(old))
 
 
 def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture import entry_name, snake_case
-from unnest.core.keras3 import constructor_arguments
+from unnest.core.keras3 import convert_constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.layer_replacements import (
     FLOAT,
@@ -40,7 +40,7 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
 def time_distributed(old: OldLayer) -> Piece:
     """Convert TimeDistributed; over a chain of layers it becomes a chain of TimeDistributed."""
     held = _inner_piece(old.config.get("layer"), old, old.weights)
-    new = constructor_arguments.converted_arguments(old.with_config({"layer": None}))
+    new = convert_constructor_arguments.converted_arguments(old.with_config({"layer": None}))
     if isinstance(held, NewLayer):
         return old.as_new({**new, "layer": held.entry}, held.weights)
     if not isinstance(held, Expansion) or held.chain is None:
@@ -99,7 +99,7 @@ def bidirectional(old: OldLayer) -> Piece:
     other = old.config.get("backward_layer")
     opposite = old.config.get("layer") if other is None else other
     backward = inner_layer(opposite, old, old.weights[half:])
-    new = constructor_arguments.converted_arguments(
+    new = convert_constructor_arguments.converted_arguments(
         old.with_config({"layer": None, "backward_layer": None})
     )
     new["layer"], new["backward_layer"] = forward.entry, backward.entry
@@ -120,6 +120,6 @@ def spectral_normalization(old: OldLayer) -> Piece:
         raise old.refused("its layer ends in hard_sigmoid, which is another function today")
     if held.class_name == "Embedding":
         raise old.refused("Keras 3 casts what comes out of its layer to the integers that went in")
-    new = constructor_arguments.converted_arguments(old.with_config({"layer": None}))
+    new = convert_constructor_arguments.converted_arguments(old.with_config({"layer": None}))
     vector = tuple(w._replace(trained=False) for w in old.weights[-1:])
     return old.as_new({**new, "layer": held.entry}, (*held.weights, *vector))

@@ -19,7 +19,7 @@ from unnest.core.keras3.masks.layer_mask_behaviour import (
     layer_at_each_step,
     masked_calls,
 )
-from unnest.core.keras3.masks.masked_steps import gave_initial_state
+from unnest.core.keras3.masks.outputs_at_masked_steps import gave_initial_state
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import gives_sequences, settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3.convert import convert
+from unnest.core.keras3.convert_stored_model import convert
 from unnest.core.model import JsonObject, Stored
 
 

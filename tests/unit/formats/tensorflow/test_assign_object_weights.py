@@ -1,0 +1,77 @@
+"""Owners of an object-based checkpoint's variables, by the objects that lead to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.formats.tensorflow.objects import (
+    DENSE,
+    NORMALIZED,
+    ROOT,
+    STATE,
+    checkpoint,
+    sequential,
+)
+from unnest.errors import Refused
+from unnest.formats.tensorflow.assign_object_weights import WeightsByLayer
+from unnest.formats.tensorflow.object_graph import ObjectGraph
+from unnest.formats.tensorflow.object_optimizers import Optimizers
+
+
+def weights_of(graph: ObjectGraph) -> WeightsByLayer:
+    """A new attempt."""
+    return WeightsByLayer(graph, Optimizers(graph))
+
+
+def test_what_another_attribute_lists_too_is_the_layers_own() -> None:
+    """TensorFlow 2.3 lists the statistics of its preprocessing layers in `state_variables`, which comes first."""
+    normalization = {"state_variables": "state", **STATE}
+    found = checkpoint(
+        {"root": ROOT, "normalization": normalization, "dense": DENSE, "state": STATE}
+    )
+    groups = {
+        group.name: [t.name for t in group.tensors]
+        for group in weights_of(found).groups(NORMALIZED, 0)
+    }
+    assert groups == {
+        "normalization": ["mean:0", "variance:0", "count:0"],
+        "dense": ["kernel:0", "bias:0"],
+    }
+
+
+def test_what_another_object_alone_holds_is_no_plain_layers() -> None:
+    found = checkpoint(
+        {"root": ROOT, "normalization": {"inner": "state"}, "dense": DENSE, "state": STATE}
+    )
+    with pytest.raises(Refused, match="3 weights do not fit 'normalization'"):
+        weights_of(found).groups(NORMALIZED, 0)
+
+
+def test_as_many_layers_as_the_architecture_has() -> None:
+    found = checkpoint({"root": {"layer-0": "dense"}, "dense": DENSE})
+    with pytest.raises(Refused, match="stores 1 layers where the architecture has 2"):
+        weights_of(found).groups(NORMALIZED, 0)
+
+
+def test_an_order_that_code_alone_knows() -> None:
+    """Layers in a layer, by names in another order than a dictionary's; two weights without further facts."""
+    own = sequential(("Own", {"units": 2}))
+    found = checkpoint({
+        "root": {"layer-0": "own"}, "own": {"parts": "parts"}, "parts": {"z": "one", "a": "two"},
+        "one": {"kernel": "kernel"}, "two": {"bias": "bias"},
+    })  # fmt: skip
+    attempt = weights_of(found)
+    assert [t.name for group in attempt.groups(own, 0) for t in group.tensors] == [
+        "kernel:0",
+        "bias:0",
+    ]
+    assert [why.split(" of ")[0] for why in attempt.open_orders] == ["the order", "which weights"]
+
+
+def test_lists_that_are_stored_tell_the_order_and_what_is_trained() -> None:
+    found = checkpoint({
+        "root": {"layer-0": "dense"}, "dense": {**DENSE, "variables": "every", "trainable_variables": "trained"},
+        "every": {"0": "bias", "1": "kernel"}, "trained": {"0": "kernel"},
+    })  # fmt: skip
+    (group,) = weights_of(found).groups(sequential(("Dense", {"units": 2})), 0)
+    assert [(t.name, t.trained) for t in group.tensors] == [("bias:0", False), ("kernel:0", True)]

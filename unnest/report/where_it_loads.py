@@ -1,0 +1,533 @@
+"""Places where a model's file loads, reasons why it does not load elsewhere, and the line of Python that loads it."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from unnest.budget import memoize
+from unnest.core.keras_facts import (
+    loading_in_keras_3,
+    loading_in_tf_keras,
+    loading_requirements,
+    unloadable_models,
+)
+from unnest.core.keras_facts.adapted_preprocessing_state import is_misread, layers_without_state
+from unnest.core.keras_facts.custom_functions_in_configs import (
+    FOUND_BY_NAME_SINCE,
+    OFTEN_WITH_A_FACTOR,
+    WELL_KNOWN_ACTIVATIONS,
+    activations_not_found_by_name,
+)
+from unnest.core.keras_facts.loading_in_tf_keras import (
+    has_paths_of_keras_2_12,
+    has_paths_of_windows,
+)
+from unnest.core.keras_facts.loading_requirements import Needs, needs
+from unnest.core.keras_facts.optimizer_classes import custom_optimizers
+from unnest.core.layers.catalog import makes_masks
+from unnest.core.layers.read_config_values import function_parts, settings
+from unnest.core.load_time_code import lambdas
+from unnest.core.model import Json, JsonObject, Stored
+from unnest.core.weight_assignment.find_misplaced_weights import (
+    has_state_of_fewer_weights,
+    misplaced_nested_model,
+    model_with_weights_stored_once,
+)
+from unnest.report.escape import python_identifier
+
+#: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
+ARCHIVES = (2, 14)
+#: The first standalone Keras 2 that loads a Lambda whose code has a closure.
+CLOSURES = (2, 1, 2)
+#: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
+STANDALONE_VERSION = re.compile(r"(1|2\.[0-3])\.[\d.]+")
+#: What is said of a file of Keras 2 that Keras 3 does not refuse for certain.
+UNPROMISED = "Keras 3 can open some Keras 2 files, but may compute something else"
+#: Losses and metrics that a loader finds by name, in Keras 2 and 3 alike.
+KNOWN_BY_NAME = (
+    r"(sparse_|categorical_|binary_|top_k_|sparse_top_k_)*(crossentropy|accuracy|focal_crossentropy)|acc|ce|auc|AUC"
+    r"|mean_(squared|absolute)_(error|percentage_error|logarithmic_error)|mse|mae|mape|msle|MSE|MAE|MAPE|MSLE"
+    r"|kullback_leibler_divergence|kl_divergence|kld|KLD|poisson|cosine_similarity|cosine_proximity|cosine|logcosh"
+    r"|log_cosh|(squared_|categorical_)?hinge|huber(_loss)?|[Pp]recision|[Rr]ecall|lr|"
+)
+
+
+def why_not_tf_keras(model: Stored, container: str) -> str | None:
+    """Return why tf_keras does not load it as it was; None if it does."""
+    return (
+        (None if model.is_keras_3 else _other_places(model, container))
+        or loading_in_tf_keras.why_not_tf_keras(model, container)
+        or _masked_otherwise(model)
+    )
+
+
+def _masked_otherwise(model: Stored) -> str | None:
+    """Return the layer that computes otherwise in tf_keras because of a mask, if any."""
+    return memoize(_find_masked_otherwise, model)
+
+
+def _find_masked_otherwise(model: Stored) -> str | None:
+    if not makes_masks(model.architecture):
+        return None
+    from unnest.core.keras3.masks.mask_differences_in_tf_keras import (
+        masked_otherwise,
+    )  # for models with masks
+
+    return masked_otherwise(model)
+
+
+def why_not_keras_3(model: Stored, container: str) -> str | None:
+    """Return why Keras 3 does not load it as it was for certain; None if it does, or, of an older file, may."""
+    return loading_in_keras_3.why_not_keras_3(model, container) or _other_places(model, container)
+
+
+def misplaced_within(model: Stored, container: str) -> str | None:
+    """Return the nested model of a Keras 1 or 2 `.h5` whose weights every Keras assigns wrongly; None without one."""
+    return misplaced_nested_model(model) if container == "h5" and not model.is_keras_3 else None
+
+
+def is_refused_by_its_own(model: Stored, container: str) -> bool:
+    """True if Keras 1, which knows no loading without the optimizer, refuses the state of an `.h5` that it wrote.
+
+    (Source: files of Keras 1.2.2 with a frozen model in them. Keras 2 warns, and goes on with a fresh optimizer.)
+    """
+    return (
+        container == "h5"
+        and model.release[:1] == (1,)
+        and model.contents == "model"
+        and has_state_of_fewer_weights(model)
+    )
+
+
+def _other_places(model: Stored, container: str) -> str | None:
+    """Return why every Keras, its writer included, misses some weights, or sets them elsewhere than they were."""
+    return memoize(_find_other_places, model, container)
+
+
+def _find_other_places(model: Stored, container: str) -> str | None:
+    return (
+        (_lost_in_archive(model) if container == "keras" else None)
+        or _unloadable_layer(model, container)
+        or _why_code_is_not_run(model, container)
+        or (_lost_in_h5(model) if container == "h5" else None)
+    )
+
+
+def _lost_in_archive(model: Stored) -> str | None:
+    """Return why no Keras finds some weights of a `.keras` again."""
+    if shared := unloadable_models.layers_shared_between_models(model):
+        return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
+    if sharing := unloadable_models.wrapping_layer_without_weights(model):
+        return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
+    return None
+
+
+def _unloadable_layer(model: Stored, container: str) -> str | None:
+    """Return the layer that no Keras makes again of what the file says, and why."""
+    if surplus := unloadable_models.layer_with_surplus_weights(model):
+        return f"weights in {surplus}, which has none"
+    if cell := unloadable_models.cell_without_arguments(model):
+        return f"a {cell} of which the file has no arguments, as Keras 2.0.9 wrote it"
+    if layer := unloadable_models.layer_with_array_in_rule(model, in_h5=container == "h5"):
+        return f"an array in an initializer of {layer}, in a form that Keras does not read again"
+    if merge := unloadable_models.merge_of_one_tensor(model):
+        return f"{merge} is called with one tensor, where it takes a list of them"
+    return None
+
+
+def _why_code_is_not_run(model: Stored, container: str) -> str | None:
+    """Return why no Keras runs the code that a Lambda stores."""
+    if names := loading_requirements.unknown_globals(model, container):
+        advice = "" if model.is_keras_3 else "; --to h5 loads"
+        return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
+    if not needs(model).stored_code:
+        return None
+    from unnest.core.keras_facts.lambdas_no_keras_runs import failing_lambda  # follows the code
+
+    return failing_lambda(model)
+
+
+def _lost_in_h5(model: Stored) -> str | None:
+    """Return why no Keras finds some weights of an `.h5` again, or sets them where they were."""
+    if lost := layers_without_state(model.architecture, in_h5=True):
+        return f"what {', '.join(lost)} found by adapt(), which no .h5 holds"
+    if unbuilt := unloadable_models.unbuilt_sequential(model):
+        return f"weights of {unbuilt}, a Sequential without an input shape, which no Keras builds before it loads them"
+    if sharing := model_with_weights_stored_once(model):
+        return (
+            f"weights in {sharing} that layers in it share, and that no Keras finds again in an .h5"
+        )
+    name = misplaced_within(model, "h5")
+    return (
+        None
+        if name is None
+        else f"a frozen model in {name}, whose weights Keras gives to other layers"
+    )
+
+
+def _is_not_loaded(model: Stored, container: str) -> bool:
+    """Return True if the writer's own Keras does not load the model, or not as it was."""
+    return (
+        _other_places(model, container) is not None
+        or is_refused_by_its_own(model, container)
+        or _has_closures_of_lists(model)
+    )
+
+
+def _has_closures_of_lists(model: Stored) -> bool:
+    """Return True if a Lambda has a closure, or in Keras 1 defaults, and its Keras gives Python the list as it is read.
+
+    (Source: func_load in keras/utils/generic_utils.py of Keras 1.2.2 to 2.1.1, and 2.1.2, the first that makes cells;
+    files with closures of Keras 1.2.2 and 2.0.9, which their own Keras refuses: "must be None or tuple".)
+    """
+    if not model.is_standalone or model.release >= CLOSURES:
+        return False
+    stored = (
+        function_parts(settings(entry).get("function"))
+        for entry in loading_requirements.layer_entries(model.architecture)
+        if entry["class_name"] == "Lambda"
+    )
+    return any(
+        text is not None and (closure is not None or (defaults and model.release[:1] == (1,)))
+        for text, defaults, closure in stored
+    )
+
+
+def other_name(model: Stored, path: str, container: str) -> str | None:
+    """Return the suffix that today's Keras, which goes by names, needs; None if the name has it.
+
+    (Source: load_model and load_weights of Keras 3.15 and tf_keras 2.19.)
+    """
+    by_layers = container == "h5" and model.contents == "weights"
+    if by_layers and path.endswith(".weights.h5"):
+        return ".h5 without .weights"
+    if container == "h5" and (by_layers or model.is_keras_3):
+        return None if path.endswith((".h5", ".hdf5")) else ".h5"
+    if container == "keras" and os.path.isdir(
+        path
+    ):  # as Keras 3 writes it with zipped=False, under any name
+        return None
+    endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(
+        container, ("",)
+    )
+    return None if path.endswith(endings) else endings[0]
+
+
+def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
+    """Return the software that loads the file, most current first, with what else it needs: another name, your code."""
+    takers = _takers(model, path, container)
+    ending = other_name(model, path, container)
+    if ending is not None:
+        takers = tuple(
+            f"{software}, under a name that ends in {ending}"
+            if _goes_by_names(software, container)
+            else software
+            for software in takers
+        )
+    if (
+        container == "saved_model" or model.contents == "weights"
+    ):  # a graph needs no code; weights need all of it
+        return takers
+    wanted = needs(model)
+    yours = (*wanted.classes, *wanted.functions, *_own_globals(wanted))
+    well_known = _well_known(model)
+    return tuple(_with_code(software, yours, well_known) for software in takers)
+
+
+def _well_known(model: Stored) -> tuple[str, ...]:
+    """Return the activations that tf_keras and Keras 3 have, and that the writer's Keras needs from you."""
+    return memoize(_find_well_known, model)
+
+
+def _find_well_known(model: Stored) -> tuple[str, ...]:
+    if not () < model.release < max(FOUND_BY_NAME_SINCE.values()):
+        return ()
+    is_standalone = model.is_standalone
+    names = (
+        name
+        for entry in loading_requirements.layer_entries(model.architecture)
+        for name in activations_not_found_by_name(
+            settings(entry), model.release, is_standalone=is_standalone
+        )
+        if loading_requirements.is_keras_entry(entry)
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _with_code(software: str, yours: tuple[str, ...], well_known: tuple[str, ...]) -> str:
+    """Return software with the code that it needs from you, and with what it assumes of well-known activations."""
+    if software.startswith("tf_keras"):
+        assumed = [
+            f"{name} as {WELL_KNOWN_ACTIVATIONS[name]}"
+            for name in well_known
+            if name in OFTEN_WITH_A_FACTOR
+        ]
+    else:
+        yours, assumed = (*yours, *well_known), []
+    if yours:
+        software += f", with your {', '.join(yours)}"
+    return f"{software}, which takes {', '.join(assumed)}" if assumed else software
+
+
+def _goes_by_names(software: str, container: str) -> bool:
+    """Return True if it is Keras 2.12 or later; those before tell an .h5 by its content."""
+    return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
+
+
+#: Container whose files do not name the Keras that wrote them, and other software's -> what takes it.
+TAKERS = {
+    "saved_model": "TensorFlow",
+    "tfjs": "TensorFlow.js, if it knows all layers",
+    "checkpoint": "the Keras that wrote it (the file does not say which)",
+    "weights_h5": "Keras 2.12 or later (the file does not say which)",
+}
+
+
+def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
+    """Return the software that loads the file, most current first."""
+    if container in TAKERS and (container != "weights_h5" or model.keras_version is None):
+        return (
+            ("Keras 2.12 to 2.15, on Windows",)
+            if has_paths_of_windows(model, container)
+            else (TAKERS[container],)
+        )
+    if model.is_keras_3 and why_not_keras_3(model, container) is not None:
+        return ()
+    if model.is_keras_3:
+        return (
+            ("Keras 3, whose .h5 loader does not restore the optimizer",)
+            if _untrained(model, path)
+            else ("Keras 3",)
+        )
+    versions = loading_in_tf_keras.lambda_pythons(model)
+    on = f", on Python {versions}" if versions else ""
+    if has_paths_of_windows(model, container):
+        on += ", on Windows"
+    today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){on}",)
+    return (
+        *today,
+        *(
+            [f"Keras {model.keras_version}, which wrote it{on}"]
+            if _in_writers(model, path, container)
+            else []
+        ),
+    )
+
+
+def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
+    """Today's Keras that does not load the file, or may compute something else -> why.
+
+    Weights alone and graphs alone are for whoever has the code.
+    """
+    if model.architecture is None:
+        return {}
+    if container == "saved_model":
+        return {"Keras 3": "it is a SavedModel, which opens as a TFSMLayer only"}
+    told = {
+        "tf_keras": why_not_tf_keras(model, container),
+        "Keras 3": why_not_keras_3(model, container),
+    }
+    if container == "tfjs":
+        told = dict.fromkeys(
+            told,
+            "it is a TensorFlow.js model; unnest fix --to h5 or --keras 3 writes one for Keras",
+        )
+    if not model.is_keras_3 and told["Keras 3"] is None:
+        told["Keras 3"] = UNPROMISED
+    return {software: why for software, why in told.items() if why is not None}
+
+
+def _in_writers(model: Stored, path: str, container: str) -> bool:
+    """Return True if the software that wrote the source loads this file, which may be of another container."""
+    if (
+        not model.keras_version
+        or _is_not_loaded(model, container)
+        or is_misread(model.architecture, model.release)
+    ):
+        return False
+    return (
+        not path.endswith(".keras")
+        or container == "h5"
+        or model.release >= ARCHIVES
+        or has_paths_of_keras_2_12(model, container)
+    )
+
+
+TEMPLATE = "the template"
+"""The model that weights alone load into where the whole of a parallel model was its wrapper."""
+
+FLAT_TEMPLATE = "the template, if no model is nested in it"
+"""The same where names alone show the layers: their list is flat. (Source: weights of nested models of nine stacks.)"""
+
+#: What a path's ending may be, as far as it decides anything here; the first that fits.
+ENDINGS = (".weights.h5", ".h5", ".hdf5", ".keras")
+
+
+def ending_of(path: str) -> str:
+    """Return the one of ENDINGS that a path has, else "": equal endings have equal load lines, paths apart."""
+    return next((ending for ending in ENDINGS if path.endswith(ending)), "")
+
+
+def moved(line: str, path: str, new_path: str) -> str:
+    """Return the `load_line` of `path` for another path of the same ending; no name from a file precedes the path."""
+    return line.replace(repr(path), repr(new_path), 1)
+
+
+def load_line(
+    model: Stored,
+    path: str,
+    container: str = "",
+    taker: str = TEMPLATE,
+    architecture_text: str = "",
+) -> str | None:
+    """Return the line of Python that loads a file, with quoted path and named custom code; None without one.
+
+    `taker`: the model that weights alone load into, in words. `architecture_text`: the expression for the text of a
+    file that holds an architecture alone.
+    None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
+    """
+    if model.contents == "model" and (
+        (model.is_keras_3 and why_not_keras_3(model, container)) or _is_not_loaded(model, container)
+    ):
+        return None
+    if container == "tfjs":
+        return None
+    if container == "saved_model":
+        return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
+    ending = other_name(model, path, container)
+    conditions = [
+        *([f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []),
+        *(["on Windows"] if has_paths_of_windows(model, container) else []),
+    ]
+    if model.contents == "weights":
+        is_older = container == "h5" and not model.is_keras_3 and bool(model.keras_version)
+        in_keras_3 = ["in Keras 3: unnest.keras.load_weights"] if is_older else []
+        notes = [f"model: {taker}, built by your code", *conditions, *in_keras_3]
+        return f"model.load_weights({path!r}){_note(notes)}"
+    module, notes = _module(model, container)
+    notes += conditions
+    wanted = needs(model)
+    if module != "import tf_keras":
+        wanted = wanted._replace(functions=(*wanted.functions, *_well_known(model)))
+    given = [*_custom_objects_keyword(wanted, _called(module))]
+    if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
+        module = f"import tensorflow as tf; {module}"
+    if own := [*wanted.classes, *wanted.functions, *_own_globals(wanted)]:
+        notes.append(f"define or import {', '.join(map(python_identifier, own))} first")
+    if model.contents == "architecture":
+        text = architecture_text or f"open({path!r}).read()"
+        arguments, form = ", ".join([text, *given]), "yaml" if container == "yaml" else "json"
+        return (
+            f"{'import json; ' if text.startswith('json.') else ''}{module}; "
+            f"model = {_called(module)}.models.model_from_{form}({arguments}){_note(notes)}"
+        )
+    guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
+    if guarded and wanted.stored_code:
+        given.append("safe_mode=False")
+        notes.append(
+            f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it"
+        )
+    own_names = _own_names(model.training)
+    is_untrained = _untrained(model, path)
+    if is_untrained or own_names:
+        given.append("compile=False")
+    can_be_given = all(
+        name.rpartition(">")[2].isidentifier() and name.strip("_") != "lambda" for name in own_names
+    )
+    if own_names and can_be_given and not is_untrained:
+        notes.append(
+            f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False"
+        )
+    return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
+
+
+def _module(model: Stored, container: str) -> tuple[str, list[str]]:
+    """Return the import of a Keras that loads the file, and notes on it."""
+    if model.is_keras_3:
+        return "import keras", []
+    why = why_not_tf_keras(model, container)
+    code = needs(model).stored_code
+    if why is None:
+        return "import tf_keras", [f"on {_python(model)}"] if code else []
+    where = (
+        f"in Keras {model.keras_version}, which wrote it"
+        if model.keras_version
+        else "in the Keras that wrote it"
+    )
+    if code:
+        where += f", on {_python(model)}"
+    standalone = STANDALONE_VERSION.fullmatch(model.keras_version or "") or model.release >= (2, 6)
+    return ("import keras" if standalone else "from tensorflow import keras"), [where]
+
+
+def _python(model: Stored) -> str:
+    """Return the Python that runs the stored code, with versions if the code shows them."""
+    versions = loading_in_tf_keras.lambda_pythons(model)
+    return (
+        f"Python {versions}, of the Lambda layers"
+        if versions
+        else "the Python of the Lambda layers"
+    )
+
+
+def _called(module: str) -> str:
+    return module.rsplit(maxsplit=1)[-1]
+
+
+#: Names by which code calls Keras's backend, Keras, and TensorFlow: imports that nearly every program has.
+OF_BACKEND, OF_KERAS, OF_TENSORFLOW = ("K", "backend"), ("keras",), ("tf", "tensorflow")
+
+
+def _own_globals(wanted: Needs) -> list[str]:
+    """Return the globals of stored code that only the caller's program can give."""
+    return [name for name in wanted.globals if name not in (*OF_BACKEND, *OF_KERAS, *OF_TENSORFLOW)]
+
+
+def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
+    """Return the keyword `custom_objects` with classes, functions and globals; registered ones by registered name.
+
+    `keras`: the name of the Keras that the line imports.
+    """
+    names = [*wanted.classes, *wanted.functions, *_own_globals(wanted)]
+    values = {name: python_identifier(name) for name in names}
+    for name in wanted.globals:
+        if name not in values:
+            values[name] = (
+                f"{keras}.backend" if name in OF_BACKEND else keras if name in OF_KERAS else "tf"
+            )
+    pairs = (f"{name!r}: {value}" for name, value in values.items())
+    return [f"custom_objects={{{', '.join(pairs)}}}"] if values else []
+
+
+def _note(notes: list[str]) -> str:
+    return f"  # {'; '.join(notes)}" if notes else ""
+
+
+def _untrained(model: Stored, path: str) -> bool:
+    """Return True if Keras 3 (seen with 3.15) fails on its own .h5: losses by name; it loads no optimizer state."""
+    return model.is_keras_3 and path.endswith((".h5", ".hdf5")) and model.training is not None
+
+
+def _own_names(training: JsonObject | None) -> list[str]:
+    """Return custom losses, metrics and optimizers, which a loader needs in `custom_objects`."""
+    names = custom_optimizers(training)
+    pending: list[Json] = [
+        (training or {}).get(key) for key in ("loss", "metrics", "weighted_metrics")
+    ]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict) and part.get("class_name") == "function":
+            part = part.get("config")
+        if isinstance(part, str) and not re.fullmatch(KNOWN_BY_NAME, part):
+            names.append(part)
+        elif isinstance(part, dict) and "class_name" not in part:
+            pending.extend(part.values())
+        elif isinstance(part, dict) and part.get("module", "keras") is None:
+            names.append(str(part["class_name"]))
+        elif isinstance(part, dict) and isinstance(part.get("config"), dict):
+            # TensorFlow's classes that make a metric or a loss of a function.
+            pending.append(part["config"].get("fn"))
+        elif isinstance(part, (list, tuple)):
+            pending.extend(part)
+    return sorted({*names})
