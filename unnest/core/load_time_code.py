@@ -59,8 +59,9 @@ def lambdas_from_loops(architecture: JsonObject) -> tuple[str, ...]:
 
     Python looks up a captured variable when a function is called: what a loop made computed with the values of its
     round, and is stored with those of the last. (Source: slices of channels, of ResNeXt, in files of Keras 2.0.9 on.)
+    A library's decorator has the same code and closure around every function.
     """
-    alike: dict[str, list[str]] = {}
+    alike: dict[tuple[str, str], list[str]] = {}
     for path, layer in leaves(architecture) if is_model(architecture) else ():
         if layer.class_name != "Lambda":
             continue
@@ -68,8 +69,13 @@ def lambdas_from_loops(architecture: JsonObject) -> tuple[str, ...]:
         if code is not None and closure:
             given = (code, defaults, closure, layer.settings.get("arguments"))
             read_tensors = [call.reads for call in layer.calls]
-            alike.setdefault(repr((path[:-1], given, read_tensors)), []).append(layer.name)
-    return tuple(name for names in alike.values() if len(names) > 1 for name in names)
+            alike.setdefault((code, repr((path[:-1], given, read_tensors))), []).append(layer.name)
+    several = [(code, names) for (code, _), names in alike.items() if len(names) > 1]
+    if not several:
+        return ()
+    from unnest.core.keras_facts.lambdas_no_keras_runs import is_library_code
+
+    return tuple(name for code, names in several if not is_library_code(code) for name in names)
 
 
 def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | None]]:

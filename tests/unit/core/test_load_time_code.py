@@ -170,24 +170,43 @@ def test_names_in_code() -> None:
 def test_lambdas_that_were_made_in_a_loop(second: dict[str, Any], names: tuple[str, ...]) -> None:
     """Of one code with one closure, on one tensor: anything else may differ on purpose."""
     reads = second.pop("reads", "x")
+    config: dict[str, Any] = {"function": ["4wEA", None, [3]]}
+    layers = (lambda_layer("a", "x", **config), lambda_layer("b", reads, **{**config, **second}))
+    assert from_loops(*layers) == names
 
-    def entry(name: str, reads: str, **config: Any) -> dict[str, Any]:
-        settings = {"name": name, "function": ["4wEA", None, [3]], "arguments": {}, **config}
-        return {
-            "class_name": "Lambda",
-            "name": name,
-            "config": settings,
-            "inbound_nodes": [[[reads, 0, 0, {}]]],
-        }
 
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [("site-packages/tensorflow/python/util", ()), ("home/tensorflow/python/util", ("a", "b"))],
+)
+def test_a_decorator_of_a_library_is_no_loop(folder: str, names: tuple[str, ...]) -> None:
+    """TensorFlow's, around functions of its own, is one code with one closure, whatever it calls."""
+    code = compile("lambda x: f(x)", f"/usr/{folder}/dispatch.py", "eval").co_consts[0]
+    text = base64.b64encode(marshal.dumps(code)).decode()
+    layers = [lambda_layer(name, "x", function=[text, None, ["wrapped"]]) for name in "ab"]
+    assert from_loops(*layers) == names
+
+
+def lambda_layer(name: str, reads: str, **config: Any) -> dict[str, Any]:
+    """A Lambda that reads one tensor."""
+    return {
+        "class_name": "Lambda",
+        "name": name,
+        "config": {"arguments": {}, **config, "name": name},
+        "inbound_nodes": [[[reads, 0, 0, {}]]],
+    }
+
+
+def from_loops(*layers: dict[str, Any]) -> tuple[str, ...]:
+    """What is said of a model with two inputs and these layers."""
     inputs = [
         {"class_name": "InputLayer", "name": n, "config": {"name": n}, "inbound_nodes": []}
         for n in "xy"
     ]
     config: dict[str, Any] = {
         "name": "m",
-        "layers": [*inputs, entry("a", "x"), entry("b", reads, **second)],
+        "layers": [*inputs, *layers],
         "input_layers": [["x", 0, 0], ["y", 0, 0]],
         "output_layers": [["a", 0, 0], ["b", 0, 0]],
     }
-    assert lambdas_from_loops({"class_name": "Model", "config": config}) == names
+    return lambdas_from_loops({"class_name": "Model", "config": config})

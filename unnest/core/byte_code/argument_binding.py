@@ -63,8 +63,12 @@ def arguments_of(
         Unknown: Where an argument is not known.
 
     """
-    if code.flags & (ANY_POSITIONAL | ANY_KEYWORDS | COROUTINE | GENERATOR):
-        raise Unknown("a generator, or arguments without number")
+    if code.flags & (COROUTINE | GENERATOR):
+        raise Unknown("a generator")
+    if code.flags & (ANY_POSITIONAL | ANY_KEYWORDS):
+        raise Unknown(
+            "a function of any arguments, as a decorator makes of another that is not in the file"
+        )
     positional = code.locals[: code.arguments]
     names = code.locals[: code.arguments + code.keyword_only]
     if not positional or len(defaults) > len(positional):

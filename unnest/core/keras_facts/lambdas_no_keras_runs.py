@@ -32,6 +32,11 @@ def failing_lambda(model: Stored) -> str | None:
     return None
 
 
+def is_library_code(text: str) -> bool:
+    """Return True if stored code was compiled from a library's module: `Lambda(tf.nn.relu)`, or its decorator."""
+    return any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))
+
+
 def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:
     """Return why no Keras runs a Lambda's stored code, in a relative clause; None if one does."""
     config = entry.get("config")
@@ -39,8 +44,9 @@ def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:
     text, _, closure = function_parts(function)
     if text is None or not isinstance(config, Mapping):
         return None
-    is_library = any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))
-    if is_library and (closure or not {*lambda_globals(entry, model)} <= CUSTOMARY_NAMES):
+    if is_library_code(text) and (
+        closure or not {*lambda_globals(entry, model)} <= CUSTOMARY_NAMES
+    ):
         return "whose code is a library's own, and calls what only that library has"
     arguments = config.get("arguments")
     given = arguments if isinstance(arguments, Mapping) else {}

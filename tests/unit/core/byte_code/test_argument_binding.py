@@ -39,8 +39,13 @@ def test_each_argument_is_given_stored_or_has_a_default() -> None:
         ),
         (CODE, [1, 2, 3], {"parts": 2}, "a function without arguments"),
         (replace(CODE, arguments=0, keyword_only=0), [], {}, "a function without arguments"),
-        (replace(CODE, flags=0x08), [1], {"parts": 2}, "a generator, or arguments without number"),
-        (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator, or arguments without number"),
+        (
+            replace(CODE, flags=0x08),
+            [1],
+            {"parts": 2},
+            "a function of any arguments, as a decorator makes of another that is not in the file",
+        ),
+        (replace(CODE, flags=0x20), [1], {"parts": 2}, "a generator"),
     ],
 )
 def test_what_is_not_known(
