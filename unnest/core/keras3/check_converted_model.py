@@ -211,8 +211,10 @@ def _check_sizes(layer: _Layer) -> None:
                 layer.name, layer.class_name, f"{why}: build the model in code with that size"
             )
         weight_axis = layer_record(layer.class_name).features_axis
-        if weight_axis is not None and layer.weights and len(shape) > 1:
-            found = layer.weights[0].shape[weight_axis]
+        if weight_axis is not None and layer.weights and len(shape) > 1 and len(axes) == 1:
+            groups = settings(layer.entry).get("groups")
+            times = groups if isinstance(groups, int) and layer.class_name.startswith("Conv") else 1
+            found = times * layer.weights[0].shape[weight_axis]
             if found != shape[axes[-1]]:
                 why = (
                     f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"

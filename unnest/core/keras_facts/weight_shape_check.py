@@ -45,13 +45,20 @@ def shape_contradiction(
     if kind == "BatchNormalization":
         return _vectors_contradiction(config, shapes)
     record = layer_record(kind)
-    is_known = record.weight_shapes is not None and len(shapes) <= max(2, len(record.weights or ()))
-    if not is_known or config.get("quantization_config") is not None:
+    is_known = len(shapes) <= max(2, len(record.weights or ()))
+    is_plain = is_known and config.get("quantization_config") is None
+    wanted = _promised_shapes(kind, config) if is_plain else None
+    if wanted is None:
         return None
-    wanted = _promised_shapes(kind, config)
-    of_kin = _shapes_of_cudnn_kin(kind, config) if takes_cudnn else None
-    if wanted is None or _fit(shapes, wanted) or (of_kin is not None and _fit(shapes, of_kin)):
-        return None
+    if record.parts is Parts.LAYERS:  # each container has these in an order of its own
+        fits = all(any(fits_shape(shape, want) for want in wanted) for shape in shapes)
+    else:
+        of_kin = _shapes_of_cudnn_kin(kind, config) if takes_cudnn else None
+        fits = _fit(shapes, wanted) or (of_kin is not None and _fit(shapes, of_kin))
+    return None if fits else _contradiction(shapes, wanted)
+
+
+def _contradiction(shapes: Sequence[WeightShape], wanted: Sequence[PartialShape]) -> str:
     return f"its weights have the shapes {_written(shapes)}, its config promises {_written(wanted[: len(shapes)])}"
 
 
@@ -126,7 +133,8 @@ def _halves(shapes: Sequence[WeightShape]) -> list[Sequence[WeightShape]]:
 
 def _vectors_contradiction(config: Mapping[str, Json], shapes: Sequence[WeightShape]) -> str | None:
     """Return how a BatchNormalization's weight shapes contradict its config, or None."""
-    if config.get("renorm") or not _is_one_axis(config.get("axis")):
+    is_of_vectors = not (config.get("renorm") or config.get("virtual_batch_size"))
+    if not is_of_vectors or not _is_one_axis(config.get("axis")):
         return None
     fits = all(len(shape) == 1 for shape in shapes) and len({*shapes}) == 1
     return (

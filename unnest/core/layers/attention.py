@@ -53,6 +53,7 @@ LAYERS = (
         parts=Parts.LAYERS,
         weights=ATTENTION_WEIGHTS,
         weight_count=weight_rules.multi_head_attention_count,
+        weight_shapes=weight_rules.attention_shapes,
         built_axes=weight_rules.last_axis,
         rows=Rows.OVER_STEPS,
         mask=MaskUse.HEEDS_AND_PASSES,

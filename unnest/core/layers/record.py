@@ -114,7 +114,8 @@ class KerasLayer:
         weight_count: their number by the config, where its initializers do not say.
         weight_shapes: shapes of the first weights by the config, None for a size that depends on the input.
         built_axes: axes of an input of that rank whose sizes the weights are made for.
-        features_axis: the axis of the first weight that is as long as the input's last axis.
+        features_axis: the axis of the first weight that is as long as the one axis of the input that it is built for;
+            of a convolution in groups, as each group's part of it.
         gates: the gates of a recurrent layer, in the order of its kernel's last axis.
         keras_1_gates: the same in the order in which Keras 1 stores three arrays for each gate.
         keras_1_rules: whether its config in Keras 1 has a regularizer or constraint for every trained weight.

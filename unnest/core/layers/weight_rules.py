@@ -111,6 +111,22 @@ def conv_lstm_shapes(axes: int) -> Callable[[JsonObject], list[PartialShape] | N
     return shapes
 
 
+def attention_shapes(config: JsonObject) -> list[PartialShape] | None:
+    """Kernels and biases for query, key, value and output of a MultiHeadAttention.
+
+    That of the output has the shape of the query, which the config does not show, unless it has `output_shape`.
+    """
+    heads, size = _size(config.get("num_heads")), _size(config.get("key_dim"))
+    if heads is None or size is None or config.get("output_shape") is not None:
+        return None
+    of_value = _size(config.get("value_dim")) or size
+    shapes: list[PartialShape] = []
+    for each in (size, size, of_value):
+        shapes += [(None, heads, each), (heads, each)]
+    shapes += [(heads, of_value, None), (None,)]
+    return shapes[::2] if config.get("use_bias") is False else shapes
+
+
 def _window(config: JsonObject, axes: int) -> list[int | None]:
     """Return the sizes of a convolution's window, None for each that its config does not show."""
     window = config.get("kernel_size")

@@ -57,6 +57,11 @@ def converted(stored: Stored) -> str | None:
         (chain([None, 6, 6, None], ("Conv2D", CONV), shapes=((3, 3, 3, 2), (2,))),
          ("'l0' (Conv2D): reads the shape (?, 6, 6, ?), and Keras 3 needs the size of axis 3: build the model in code "
          "with that size")),
+        (chain([None, 6, 6, 4], ("Conv2D", CONV), shapes=((3, 3, 3, 2), (2,))),
+         "'l0' (Conv2D): its first weight is for 3 features, and its input has 4"),
+        (chain([None, 6, 6, 6], ("Conv2D", {**CONV, "groups": 2}), shapes=((3, 3, 3, 2), (2,)), version="2.4.0"), None),
+        (chain(IMAGE, ("BatchNormalization", {"axis": -1}), shapes=((4,),) * 4),
+         "'l0' (BatchNormalization): its first weight is for 4 features, and its input has 3"),
         (chain(IMAGE, ("BatchNormalization", {"axis": -1}), shapes=((3,),) * 4), None),
         (chain(IMAGE, ("BatchNormalization", {"axis": 1}), shapes=((6,),) * 3),
          "'l0' (BatchNormalization): has 3 weights in place of 4"),

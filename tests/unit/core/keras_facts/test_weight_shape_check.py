@@ -32,6 +32,12 @@ def said(
         ("BatchNormalization", {"axis": -1}, [(6,), (6,), (6,), (6,)]),
         ("BatchNormalization", {"axis": [1, 2]}, [(1, 3, 4, 1)] * 4),
         ("BatchNormalization", {"axis": [3], "renorm": True}, [(6,), (6,), ()]),
+        ("BatchNormalization", {"axis": [4], "virtual_batch_size": 2}, [(1, 1, 1, 1, 4)] * 4),
+        (
+            "MultiHeadAttention",
+            {"num_heads": 2, "key_dim": 3},  # key, output, query, value: the order of a `.keras`
+            [(4, 2, 3), (2, 3), (2, 3, 4), (4,), (4, 2, 3), (2, 3), (4, 2, 3), (2, 3)],
+        ),
         ("Dense", {"units": 5, "quantization_config": {}}, [(2, 5), (5,)]),
         ("Dense", {"units": 5}, [(4, 5), (5,), (4, 2)]),
         ("Dense", {"units": 5}, []),
@@ -81,6 +87,9 @@ def test_what_does_not_contradict(
          "its weights have the shapes (3, 15), (5, 15), (15,), its config promises (?, 20), (5, 20), (20,)"),
         ("Bidirectional", {"layer": {"class_name": "LSTM", "config": {"units": 2}}}, [(3, 6), (2, 6), (6,)] * 2,
          "its weights have the shapes (3, 6), (2, 6), (6,), its config promises (?, 8), (2, 8), (8,)"),
+        ("MultiHeadAttention", {"num_heads": 3, "key_dim": 2, "use_bias": False}, [(4, 2, 3)] * 3 + [(2, 3, 4)],
+         ("its weights have the shapes (4, 2, 3), (4, 2, 3), (4, 2, 3), (2, 3, 4), its config promises (?, 3, 2), "
+          "(?, 3, 2), (?, 3, 2), (3, 2, ?)")),
         ("TimeDistributed", {"layer": {"class_name": "Dense", "config": {"units": 5}}}, [(3, 2), (2,)],
          "its weights have the shapes (3, 2), (2,), its config promises (?, 5), (5,)"),
         ("BatchNormalization", {"axis": [3]}, [(6,), (6,), (6,), ()],

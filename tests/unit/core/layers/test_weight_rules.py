@@ -32,6 +32,17 @@ def test_shapes_of_other_convolutions() -> None:
     assert weight_rules.conv_lstm_shapes(2)(config) == [(3, 5, None, 16), (3, 5, 4, 16), (16,)]
 
 
+def test_shapes_of_attention() -> None:
+    config: dict[str, Any] = {"num_heads": 2, "key_dim": 3, "value_dim": 4}
+    kernels = [(None, 2, 3), (None, 2, 3), (None, 2, 4), (2, 4, None)]
+    assert weight_rules.attention_shapes({**config, "use_bias": False}) == kernels
+    shapes = weight_rules.attention_shapes(config)
+    assert shapes is not None
+    assert (shapes[::2], shapes[1::2]) == (kernels, [(2, 3), (2, 3), (2, 4), (None,)])
+    assert weight_rules.attention_shapes({**config, "output_shape": [5]}) is None
+    assert weight_rules.attention_shapes({"num_heads": 2}) is None
+
+
 def test_sizes_that_are_none() -> None:
     assert weight_rules.dense_shapes({"units": True}) is None
     assert (
