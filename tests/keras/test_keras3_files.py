@@ -147,10 +147,6 @@ def test_layers(tmp_path: Path) -> None:
     assert wrong(names, differences(files, backend, tmp_path)) == []
 
 
-#: Keras 3 has another loss for it, which the author's line would have to be.
-WITHOUT_COUNTERPART = {"people-crnn_ctc"}
-
-
 @pytest.mark.parametrize("stack", stacks(PEOPLE))
 def test_models_as_people_wrote_them(stack: str, tmp_path: Path) -> None:
     """Files that need nothing are loaded as above, the rest by the line that `fix` prints, with the author's code."""
@@ -168,7 +164,6 @@ def test_models_as_people_wrote_them(stack: str, tmp_path: Path) -> None:
         elif result.error is None:
             names.append(case.name)
             files.append((path.with_name("today.keras"), io))
-    lines = [job for job in lines if f"people-{job['case']}" not in WITHOUT_COUNTERPART]
     off = [
         (n, t)
         for n, t in wrong(names, differences(files, "tensorflow", tmp_path))

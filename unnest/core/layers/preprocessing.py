@@ -33,28 +33,33 @@ LAYERS = (
         renamed_arguments={"bins": "bin_boundaries"},
         adapted_argument="bin_boundaries",
         refused_arguments=("trainable",),
+        index_dtype="int32",
     ),
     KerasLayer(
         "HashedCrossing",
         arguments=("num_bins", "output_mode", "sparse"),
+        index_dtype="int64",
     ),
     KerasLayer(
         "Hashing",
         in_tensorflow_since=(2, 3),
         always_stored=("num_bins",),
         arguments=("num_bins", "mask_value", "salt", "output_mode", "sparse"),
+        index_dtype="int64",
     ),
     KerasLayer(
         "IntegerLookup",
         arguments=(*LOOKUP, "vocabulary_dtype"),
         parts=Parts.LAYERS,
         adapted_argument="vocabulary",
+        index_dtype="int64",
     ),
     KerasLayer(
         "StringLookup",
         arguments=(*LOOKUP, "encoding"),
         parts=Parts.LAYERS,
         adapted_argument="vocabulary",
+        index_dtype="int64",
     ),
     KerasLayer(
         "TextVectorization",
@@ -74,6 +79,7 @@ LAYERS = (
         ),
         parts=Parts.LAYERS,
         adapted_argument="vocabulary",
+        index_dtype="int64",
     ),
     KerasLayer(
         "MelSpectrogram",

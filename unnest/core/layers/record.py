@@ -133,6 +133,7 @@ class KerasLayer:
         applies_activation: whether its `activation` is applied to its output alone.
         in_training_only: whether it gives its input, except in training.
         keeps_dtype: whether it hands on numbers that are not floats as they are.
+        index_dtype: dtype of the indices that it gives with the `output_mode` "int"; its other modes give floats.
         notes_input_dtype: whether Keras 3 notes the input's dtype for its output, in place of the layer's own.
         adds_loss: whether it notes what `add_loss` or `add_metric` added, and gives its input.
 
@@ -192,6 +193,7 @@ class KerasLayer:
     applies_activation: bool = False
     in_training_only: bool = False
     keeps_dtype: bool = False
+    index_dtype: str = ""
     notes_input_dtype: bool = False
     adds_loss: bool = False
 

@@ -102,9 +102,17 @@ def of_two(
     define(names, "*x", Kind.ELEMENTWISE, arithmetic(function), **entry)
 
 
-of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+")
-of_two("subtract sub tf.subtract tf.math.subtract", np.subtract, "Subtract", "-")
-of_two("multiply mul scalar_mul tf.multiply tf.math.multiply", np.multiply, "Multiply", "*")
+of_two("add add_v2 tf.add tf.math.add", np.add, "Add", "+", same_on_integers=True)
+of_two(
+    "subtract sub tf.subtract tf.math.subtract", np.subtract, "Subtract", "-", same_on_integers=True
+)
+of_two(
+    "multiply mul scalar_mul tf.multiply tf.math.multiply",
+    np.multiply,
+    "Multiply",
+    "*",
+    same_on_integers=True,
+)
 of_two("truediv real_div true_divide divide tf.divide tf.math.divide tf.truediv tf.math.truediv", np.true_divide,
        "Divide", "/")  # fmt: skip
 of_two(
@@ -133,7 +141,7 @@ define(
 
 def of_backend(names: str, function: Callable[..., Any], keras3: str) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
-    of_two(names, function, keras3, theano=Theano.SAME)
+    of_two(names, function, keras3, theano=Theano.SAME, same_on_integers=True)
 
 
 of_backend("maximum K.maximum tf.maximum tf.math.maximum", np.maximum, "Maximum")
@@ -142,7 +150,7 @@ of_backend("minimum K.minimum tf.minimum tf.math.minimum", np.minimum, "Minimum"
 
 def comparison(names: str, function: Callable[..., Any], keras3: str, symbol: str) -> None:
     """Register a comparison of two tensors."""
-    of_two(names, function, keras3, symbol, result_dtype="bool")
+    of_two(names, function, keras3, symbol, result_dtype="bool", same_on_integers=True)
 
 
 comparison("equal K.equal tf.equal tf.math.equal", np.equal, "Equal", "==")
@@ -163,6 +171,7 @@ define(
     logical(np.not_equal),
     keras3_class="NotEqual",
     python_operator="!=",
+    same_on_integers=True,
     result_dtype="bool",
 )
 define(

@@ -29,20 +29,28 @@ define_all(
 
 
 def of_each(names: str, keras3: str, **config: float) -> None:
-    """Register an operation on each number that one class of Keras 3 computes."""
-    define(names, "*x", Kind.MAP, keras3_class=keras3, keras3_config=config)
+    """Register an operation on each float that one class of Keras 3 computes."""
+    define(names, "*x", Kind.MAP, keras3_class=keras3, keras3_config=config, floats_alone=True)
 
 
-def of_backend(names: str, keras3: str) -> None:
+def of_backend(names: str, keras3: str, *, same_on_integers: bool = False) -> None:
     """Register one whose function of Keras's backend computes the same on Theano."""
-    define(names, "*x", Kind.MAP, keras3_class=keras3, theano=Theano.SAME)
+    define(
+        names,
+        "*x",
+        Kind.MAP,
+        keras3_class=keras3,
+        theano=Theano.SAME,
+        same_on_integers=same_on_integers,
+        floats_alone=not same_on_integers,
+    )
 
 
 of_backend("exp K.exp tf.exp tf.math.exp", "Exp")
 of_backend("log K.log tf.log tf.math.log", "Log")
-of_backend("square K.square tf.square tf.math.square", "Square")
-of_backend("abs absolute K.abs tf.abs tf.math.abs", "Absolute")
-of_backend("sign K.sign tf.sign tf.math.sign", "Sign")
+of_backend("square K.square tf.square tf.math.square", "Square", same_on_integers=True)
+of_backend("abs absolute K.abs tf.abs tf.math.abs", "Absolute", same_on_integers=True)
+of_backend("sign K.sign tf.sign tf.math.sign", "Sign", same_on_integers=True)
 of_backend("sin K.sin tf.sin tf.math.sin", "Sin")
 of_backend("cos K.cos tf.cos tf.math.cos", "Cos")
 of_backend("tanh K.tanh tf.tanh tf.nn.tanh tf.math.tanh keras.activations.tanh", "Tanh")
@@ -58,7 +66,7 @@ of_each("asinh arcsinh tf.asinh tf.math.asinh", "Arcsinh")
 of_each("acosh arccosh tf.acosh tf.math.acosh", "Arccosh")
 of_each("atanh arctanh tf.atanh tf.math.atanh", "Arctanh")
 of_each("erf tf.erf tf.math.erf", "Erf")
-of_each("reciprocal tf.reciprocal tf.math.reciprocal", "Reciprocal")
+define("reciprocal tf.reciprocal tf.math.reciprocal", "*x", Kind.MAP, keras3_class="Reciprocal")
 of_each("log_sigmoid tf.log_sigmoid tf.math.log_sigmoid", "LogSigmoid")
 of_each(
     "sigmoid K.sigmoid tf.sigmoid tf.nn.sigmoid tf.math.sigmoid keras.activations.sigmoid",
@@ -70,8 +78,8 @@ of_each(
 of_each(
     "softsign K.softsign tf.nn.softsign tf.math.softsign keras.activations.softsign", "Softsign"
 )
-of_each("relu tf.nn.relu", "Relu")
-of_each("relu6 tf.nn.relu6", "Relu6")
+define("relu tf.nn.relu", "*x", Kind.MAP, keras3_class="Relu", same_on_integers=True)
+define("relu6 tf.nn.relu6", "*x", Kind.MAP, keras3_class="Relu6", same_on_integers=True)
 of_each("selu tf.nn.selu keras.activations.selu", "Selu")
 of_each("elu tf.nn.elu", "Elu", alpha=1.0)
 of_each("silu swish tf.nn.swish tf.nn.silu keras.activations.swish", "Silu")
@@ -103,6 +111,7 @@ define(
     arithmetic(np.negative),
     number_function=np.negative,
     keras3_class="Negative",
+    same_on_integers=True,
     python_operator="-x",
 )
 define(

@@ -327,9 +327,11 @@ class FunctionCall(ABC):
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
         """Return an array with one more axis, of size 1."""
 
-    def each_number(self, class_name: str, **config: Json) -> SymbolicTensor:
-        """Return an elementwise operation on `x`."""
-        x = self.floats("x")
+    def each_number(
+        self, class_name: str, x: SymbolicTensor | None = None, **config: Json
+    ) -> SymbolicTensor:
+        """Return an elementwise operation on `x`, by default the argument of that name, which must hold floats."""
+        x = self.floats("x") if x is None else x
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
 
     def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:

@@ -71,6 +71,8 @@ class Operation:
         python_operator: the operator of Python that computes it.
         theano: where the functions of Keras's backend among its names compute the same on Theano.
         takes_booleans: whether its tensors are of booleans.
+        same_on_integers: whether Keras 3 computes the same on tensors of whole numbers, and gives their dtype.
+        floats_alone: whether TensorFlow takes tensors of floats alone, of which Keras 3 computes the same.
         result_dtype: the dtype of its result, where that is not the tensors'; "" otherwise.
         function_name: the function that computes its nodes, where none of TensorFlow's has the operation's name.
 
@@ -93,6 +95,8 @@ class Operation:
     python_operator: str = ""
     theano: Theano | None = None
     takes_booleans: bool = False
+    same_on_integers: bool = False
+    floats_alone: bool = False
     result_dtype: str = ""
     function_name: str = ""
 

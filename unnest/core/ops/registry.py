@@ -93,6 +93,8 @@ class EntryOptions(TypedDict, total=False):
     keras3_config: Mapping[str, Json]
     python_operator: str
     takes_booleans: bool
+    same_on_integers: bool
+    floats_alone: bool
     result_dtype: str
     reorders_rows: bool
     mixes_rows: bool
@@ -120,6 +122,8 @@ def define(
         python_operator=options.get("python_operator", ""),
         theano=options.get("theano"),
         takes_booleans=options.get("takes_booleans", False),
+        same_on_integers=options.get("same_on_integers", False),
+        floats_alone=options.get("floats_alone", False),
         result_dtype=options.get("result_dtype", ""),
         reorders_rows=options.get("reorders_rows", False),
         mixes_rows=options.get("mixes_rows", False),

@@ -21,7 +21,7 @@ OWN_CODE = {
 #: The same of Keras 2.2.4, which had no such functions: today's of that name are not taken.
 OWN_THEN = {"custom_gelu": "gelu", "custom_mish": "mish"}
 #: Lambdas that stay: no arithmetic, or not known to be.
-KEPT = {"crnn_ctc", "lambda_dimension", "preprocess_app"}
+KEPT = {"lambda_dimension", "preprocess_app"}
 #: The same of Keras 2.2.4: which pixel centres it had is unknown.
 KEPT_THEN = {"self_driving_resize2"}
 

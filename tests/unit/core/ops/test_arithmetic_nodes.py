@@ -76,4 +76,6 @@ def test_what_versions_do_otherwise() -> None:
             called("tf.where", called("K.less", X, Y), X, Y, dialect=dialect), SymbolicTensor
         )
     with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
-        called("tf.add", INTEGERS, constant(1))
+        called("tf.divide", INTEGERS, constant(2))
+    with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
+        called("tf.add", INTEGERS, Y)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.keras3_op_calls import UNKNOWN_DTYPE
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_expression_values import SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops.keras3_functions import known_functions
@@ -47,6 +50,7 @@ NUMBER_BY_NUMBER = [
         if function.operation is not None
         and function.operation.kind is Kind.MAP
         and not function.operation.takes_booleans
+        and not function.operation.same_on_integers
     ),
 ]  # fmt: skip
 
@@ -58,6 +62,26 @@ def test_arithmetic_is_on_floats(name: str) -> None:
     assert isinstance(called(name, X, *more), SymbolicTensor)
     with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
         called(name, INTEGERS, *more)
+
+
+@pytest.mark.parametrize("name", ["K.square", "K.abs", "tf.sign", "tf.negative", "tf.nn.relu"])
+def test_whole_numbers_stay_what_they_are(name: str) -> None:
+    """Where Keras 3 computes the same on them; so do those of an unknown dtype, and bytes do not."""
+    for dtype in ("int32", "int64", UNKNOWN_DTYPE):
+        made = called(name, replace(INTEGERS, dtype=dtype))
+        assert isinstance(made, SymbolicTensor)
+        assert made.dtype == dtype
+    with pytest.raises(Unknown, match=r"^arithmetic on uint8$"):
+        called(name, replace(INTEGERS, dtype="uint8"))
+
+
+def test_what_takes_floats_alone_shows_that_it_has_some() -> None:
+    """TensorFlow refuses whole numbers in a sigmoid; in a reciprocal it does not."""
+    made = called("tf.sigmoid", replace(X, dtype=UNKNOWN_DTYPE))
+    assert isinstance(made, SymbolicTensor)
+    assert made.dtype == "float32"
+    with pytest.raises(Unknown, match=r"^arithmetic on an unknown dtype"):
+        called("tf.reciprocal", replace(X, dtype=UNKNOWN_DTYPE))
 
 
 def test_what_is_not_understood() -> None:

@@ -73,6 +73,9 @@ def dtype_of(entry: JsonObject, spec: Spec | None, given: Sequence[str]) -> str:
             return spec.dtype
         if kind == "Lambda" or entry.get("module") is None:
             return UNKNOWN_DTYPE
+        if layer_record(kind).index_dtype and settings(entry).get("output_mode", "int") == "int":
+            is_text = kind == "StringLookup" and settings(entry).get("invert") is True
+            return "string" if is_text else layer_record(kind).index_dtype
         return given[0] if given and layer_record(kind).keeps_dtype else FLOAT
     from unnest.core.ops.registry import BY_LAYER_CLASS
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3_op_calls import Operand
+from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Operand
 from unnest.core.model import Json, Unknown
 from unnest.core.ops import constant_array_arithmetic
 from unnest.core.ops.keras3_call_translator import (
@@ -275,8 +275,17 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
     elif operation.takes_booleans:
         made = call.calculate(class_name, call["x"])
     else:
-        made = call.each_number(class_name, **config)
+        made = call.each_number(class_name, _operand_of_each(operation, call), **config)
     return replace(made, dtype=operation.result_dtype) if operation.result_dtype else made
+
+
+def _operand_of_each(operation: Operation, call: FunctionCall) -> SymbolicTensor:
+    """Return the tensor that an operation on each number is called on. Raises Unknown for a dtype it is not sure of."""
+    x = call.tensor("x")
+    if operation.floats_alone and x.dtype == UNKNOWN_DTYPE:
+        return replace(x, dtype="float32")  # TensorFlow would have refused others
+    is_same = operation.same_on_integers and x.dtype in operators.INTEGERS
+    return x if is_same else call.floats("x")
 
 
 def _array_method(value: ConstantArray, method: str, arguments: CallArguments) -> ConstantArray:

@@ -150,8 +150,14 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
         )
     if not tensors:
         raise Unknown(f"{class_name} without a tensor")
-    # TensorFlow makes no integer of a float beside a tensor: there the tensor's dtype shows.
-    shows = wanted == FLOAT and any(isinstance(number(side), float) for side in sides)
+    # TensorFlow makes no integer of a float beside a tensor, and takes two tensors of one dtype: there it shows.
+    shows = wanted == FLOAT and any(
+        isinstance(number(side), float)
+        or (isinstance(side, SymbolicTensor) and side.dtype == FLOAT)
+        for side in sides
+    )
+    if not shows and operation is not None and operation.same_on_integers:
+        wanted = _dtype_of_integers(sides) or wanted
     for tensor in tensors:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN_DTYPE):
             raise Unknown(f"arithmetic on {tensor.dtype}")
@@ -161,6 +167,19 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
         {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
     )
     return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
+
+
+INTEGERS = frozenset({"int32", "int64", UNKNOWN_DTYPE})
+"""Dtypes of tensors that hold whole numbers, or may."""
+
+
+def _dtype_of_integers(sides: Sequence[SymbolicValue]) -> str | None:
+    """Return the dtype of tensors that all have one of INTEGERS, beside whole numbers; None for anything else."""
+    dtypes = {side.dtype for side in sides if isinstance(side, SymbolicTensor)}
+    others = [number(side) for side in sides if not isinstance(side, SymbolicTensor)]
+    if len(dtypes) > 1 or not dtypes <= INTEGERS or any(type(n) is not int for n in others):
+        return None
+    return dtypes.pop()
 
 
 def _have_one_shape(sides: Sequence[SymbolicValue]) -> bool:

@@ -28,6 +28,18 @@ INTS = Spec((None, 4), "int32")
         ({"module": "keras.layers", "class_name": "Reshape", "config": {}}, INTS, ["int32"], "int32"),
         ({"module": "keras.layers", "class_name": "Lambda", "config": {}}, None, ["float32"], UNKNOWN_DTYPE),
         ({"module": None, "class_name": "Mine", "config": {}}, None, ["float32"], UNKNOWN_DTYPE),
+        (
+            {"module": "keras.layers", "class_name": "StringLookup", "config": {"output_mode": "int"}},
+            None, ["string"], "int64",
+        ),
+        (
+            {"module": "keras.layers", "class_name": "StringLookup", "config": {"invert": True}},
+            None, ["int64"], "string",
+        ),
+        (
+            {"module": "keras.layers", "class_name": "Hashing", "config": {"output_mode": "count"}},
+            None, ["string"], "float32",
+        ),
     ],
 )  # fmt: skip
 def test_the_dtype_of_what_is_given(

@@ -240,12 +240,20 @@ def test_the_rest_is_refused_with_its_reason(compute: Callable[[], object], reas
 
 
 def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
-    """A float beside a tensor shows that it holds floats, as TensorFlow refuses others; an integer shows nothing."""
+    """A float beside a tensor shows that it holds floats, as TensorFlow refuses others; an integer shows nothing.
+
+    Neither does the like, but sums and products are what they are of whole numbers too.
+    """
     unknown = replace(X, dtype=UNKNOWN_DTYPE)
     scaled = operators.binary("/", unknown, constant(127.5))
     assert isinstance(scaled, SymbolicTensor)
     assert scaled.dtype == "float32"
-    for symbol, value in (("/", constant(2)), ("+", unknown)):
+    beside = operators.binary("+", X, unknown)
+    doubled = operators.binary("*", unknown, constant(2))
+    summed = operators.binary("+", doubled, unknown)
+    dtypes = [t.dtype for t in (beside, doubled, summed) if isinstance(t, SymbolicTensor)]
+    assert dtypes == ["float32", UNKNOWN_DTYPE, UNKNOWN_DTYPE]
+    for symbol, value in (("/", constant(2)), ("/", unknown)):
         with pytest.raises(
             Unknown, match=r"^arithmetic on an unknown dtype \(of the output of custom code\)$"
         ):
