@@ -15,11 +15,10 @@ from unnest.core.byte_code.opcode_tables import (
     COMPARISONS,
     COMPARISONS_UNTIL_38,
     OUTCOMES,
-    PUSH_EXC_INFO,
     SUBSCRIPT,
-    WITH_EXCEPT_START,
     Python,
 )
+from unnest.core.byte_code.opcodes_since_311 import PUSH_EXC_INFO, WITH_EXCEPT_START
 from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Unknown

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras3.lambdas.compiled import FOLDER, PYTHONS, module
+from tests.unit.core.keras3.lambdas.compiled import FOLDER, module
 from unnest.core.byte_code import opcode_tables
 from unnest.core.byte_code.opcode_tables import Python
 
@@ -52,11 +52,6 @@ def differences(python: Python, numbers: dict[str, int], caches: dict[str, int])
 
 
 CALL_FINALLY_38 = 162
-
-
-@pytest.mark.parametrize("version", PYTHONS)
-def test_numbers_names_and_caches(version: str) -> None:
-    assert differences(BY_VERSION[version], *official()[version]) == []
 
 
 def test_the_python_that_runs_this() -> None:
