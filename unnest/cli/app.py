@@ -7,13 +7,13 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from unnest.cli import balance, fix, inspect
 from unnest.cli.fast_startup import TypedValues
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, print_stdout, silence
 from unnest.errors import UsageError
@@ -67,11 +67,8 @@ def options(
         raise typer.Exit(TROUBLE)
 
 
-COMMANDS: dict[str, Callable[..., int]] = {
-    "inspect": inspect.inspect,
-    "fix": fix.fix,
-    "balance": balance.balance,
-}
+COMMANDS = ("inspect", "fix", "balance")
+"""Each is the function of its name, in the module of its name."""
 
 
 def program(words: Sequence[str] = ()) -> typer.Typer:
@@ -92,7 +89,8 @@ def program(words: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(options)
     for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
-        app.command(cls=_Command)(COMMANDS[name])
+        run: Callable[..., int] = getattr(import_module(f"unnest.cli.{name}"), name)
+        app.command(cls=_Command)(run)
     return app
 
 

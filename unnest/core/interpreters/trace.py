@@ -116,7 +116,7 @@ COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
 """Types that hold less than what nearly every batch is made of; another type may be the batch's own."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Trace:
     """The steps of one run of some code, the inputs first; `result` is what the code returns.
 

@@ -10,7 +10,7 @@ from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class InputSlices:
     """The way from one source to the towers.
 

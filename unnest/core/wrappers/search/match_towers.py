@@ -29,7 +29,7 @@ class Unlike(NotAWrapper):
         self.after = after
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Copies:
     """The towers behind some operands.
 
