@@ -156,3 +156,28 @@ def test_an_architecture_of_other_layers_is_told_by_the_first_that_differs(tmp_p
         in done.error.message
     )
     assert "does not say which layers its models share" in done.error.message
+
+
+@pytest.mark.parametrize("options", [{"to": "h5"}, {"keras": "3"}])
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_more_weights_than_the_architecture_promises(
+    options: dict[str, str], *, has_bias: bool, tmp_path: Path
+) -> None:
+    """The JSON is of a state of the code in which the layers had no bias."""
+    folder = FIXTURES / "weights_h5/tf215/weights_h5-kuza-mlp-x3"
+    text = (folder / "model.json").read_text("utf-8")
+    given = tmp_path / "given.json"
+    given.write_text(
+        text if has_bias else text.replace('"use_bias": true', '"use_bias": false'), "utf-8"
+    )
+    result = unnest.fix(
+        folder / "base.weights.h5",
+        tmp_path / "o",
+        architecture=given,
+        **options,  # type: ignore[arg-type]  # one of several options
+    )
+    if has_bias:
+        assert result.error is None
+    else:
+        assert result.error is not None
+        assert "has 2 weights in the file, and 1 by the architecture" in result.error.message

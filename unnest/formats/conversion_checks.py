@@ -13,6 +13,7 @@ from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.weights_promised_by_config import (
     expected_weight_counts,
+    is_quantized,
     must_have_weights,
 )
 from unnest.core.keras_facts.wrapped_layers import (
@@ -183,7 +184,7 @@ def _check_stored_elsewhere(
 def _check_complete(
     source: Source, layer: Layer, tensors: Sequence[Tensor], *, may_have_none: bool, is_moved: bool
 ) -> None:
-    """Raise Refused if one of Keras's own layers, here or in a nested model, has too few of its weights."""
+    """Raise Refused if one of Keras's own layers, in a nested model too, has too few of its weights, or too many."""
     if layer.is_model:
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():
@@ -198,6 +199,11 @@ def _check_complete(
         expected_weight_total(layer.stored),
         [t for t in tensors if "seed_generator" not in t.ref.split("/")],
     )
+    is_apart = source.stored.contents == "weights" and not is_quantized(layer.config)
+    if promised is not None and is_apart and len(weights) > promised:
+        what = f"{layer.name} has {len(weights)} weights in the file, and {promised} by the architecture"
+        advice = "pass the JSON of the model that was saved"
+        raise Refused("architecture-mismatch", f"{source.path}: {what}; {advice}")
     if promised is not None and len(weights) < promised and (weights or not may_have_none):
         have = (
             f"{len(weights)} of {promised} weights"

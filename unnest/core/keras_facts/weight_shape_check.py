@@ -9,7 +9,7 @@ layers are held against the wrapped config. (Source: the build methods of Keras 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
@@ -32,9 +32,8 @@ def shape_contradiction(
     `--keras 3` converts, as Keras 2 does where it loads an `.h5`.
     """
     kind, config = current_class_name(layer.class_name), layer.config
-    if (inner := _wrapped(layer)) is not None:
-        parts = _halves(shapes) if kind == "Bidirectional" else [shapes]
-        found = (shape_contradiction(inner, part, takes_cudnn=takes_cudnn) for part in parts)
+    if (held := _held(layer, shapes)) is not None:
+        found = (shape_contradiction(of, part, takes_cudnn=takes_cudnn) for of, part in held)
         return next((why for why in found if why), None)
     if (
         not shapes
@@ -42,8 +41,8 @@ def shape_contradiction(
         or not isinstance(config, Mapping)
     ):
         return None
-    if kind == "BatchNormalization":
-        return _vectors_contradiction(config, shapes)
+    if kind in OF_SEVERAL_WEIGHTS:
+        return OF_SEVERAL_WEIGHTS[kind](config, shapes)
     record = layer_record(kind)
     is_known = len(shapes) <= max(2, len(record.weights or ()))
     is_plain = is_known and config.get("quantization_config") is None
@@ -127,6 +126,40 @@ def _fit(shapes: Sequence[WeightShape], wanted: Sequence[PartialShape]) -> bool:
     return all(fits_shape(shape, want) for shape, want in zip(shapes, wanted, strict=False))
 
 
+def _held(
+    layer: Layer, shapes: Sequence[WeightShape]
+) -> list[tuple[Layer, Sequence[WeightShape]]] | None:
+    """Return the layers, or cell, that own all weights of a layer, each with its part of them; None for others."""
+    cell = layer.settings.get("cell")
+    if layer.class_name == "RNN" and isinstance(cell, Mapping):
+        return [
+            (Layer(layer.name, str(cell.get("class_name")), cell.get("config"), cell, ()), shapes)
+        ]
+    if (inner := _wrapped(layer)) is None:
+        return None
+    parts = _halves(shapes) if layer.class_name == "Bidirectional" else [shapes]
+    return [(inner, part) for part in parts]
+
+
+def _cells_contradiction(config: JsonObject, shapes: Sequence[WeightShape]) -> str | None:
+    """Return a contradiction of the weights of several cells and their configs, or None.
+
+    A list has these cell by cell, a `.keras` in the order of the cells' names. A custom cell does not show its weights.
+    """
+    cells, wanted = config.get("cells"), list[PartialShape]()
+    for cell in cells if isinstance(cells, Sequence) else ():
+        inner = cell.get("config") if isinstance(cell, Mapping) else None
+        if not isinstance(cell, Mapping) or not isinstance(inner, Mapping):
+            return None
+        kind = str(cell.get("class_name"))
+        of_cell = _promised_shapes(kind, inner) if is_keras_class(kind, cell) else None
+        if of_cell is None:
+            return None
+        wanted += of_cell
+    fits = all(any(fits_shape(shape, want) for want in wanted) for shape in shapes)
+    return None if fits or not wanted else _contradiction(shapes, wanted)
+
+
 def _halves(shapes: Sequence[WeightShape]) -> list[Sequence[WeightShape]]:
     return [shapes[: len(shapes) // 2], shapes[len(shapes) // 2 :]]
 
@@ -160,6 +193,13 @@ def _wrapped(layer: Layer) -> Layer | None:
 def _is_one_axis(axis: Json) -> bool:
     """Return True if a normalization has one axis (Keras 1's `mode` 1 too): its weights are vectors then."""
     return axis is None or isinstance(axis, int) or (isinstance(axis, Sequence) and len(axis) == 1)
+
+
+#: Class -> the contradiction of its weights, where these are held against each other.
+OF_SEVERAL_WEIGHTS: Mapping[str, Callable[[JsonObject, Sequence[WeightShape]], str | None]] = {
+    "BatchNormalization": _vectors_contradiction,
+    "StackedRNNCells": _cells_contradiction,
+}
 
 
 def fits_shape(shape: WeightShape, wanted: Sequence[int | None]) -> bool:

@@ -93,6 +93,7 @@ LAYERS = (
         other_names=("LSTMCellV2",),
         arguments=("units", "recurrent_activation", "unit_forget_bias", *RECURRENT_CELL),
         weights=RECURRENT_WEIGHTS,
+        weight_shapes=weight_rules.recurrent_shapes(4),
         states=2,
     ),
     KerasLayer(
@@ -101,12 +102,14 @@ LAYERS = (
         arguments=("units", "recurrent_activation", "reset_after", *RECURRENT_CELL),
         defaults_of_then={"reset_after": False},
         weights=RECURRENT_WEIGHTS,
+        weight_shapes=weight_rules.gru_shapes,
         states=1,
     ),
     KerasLayer(
         "SimpleRNNCell",
         arguments=("units", *RECURRENT_CELL),
         weights=RECURRENT_WEIGHTS,
+        weight_shapes=weight_rules.recurrent_shapes(1),
         states=1,
     ),
     KerasLayer(

@@ -21,6 +21,14 @@ def said(
     return shape_contradiction(Layer("l", kind, config, entry, ()), shapes)
 
 
+def cell(kind: str, units: int) -> dict[str, Any]:
+    """An entry of a recurrent cell, as a config holds it."""
+    rules = dict.fromkeys(
+        ("kernel_initializer", "recurrent_initializer", "bias_initializer"), "zeros"
+    )
+    return {"class_name": kind, "config": {"units": units, "use_bias": True, **rules}}
+
+
 @pytest.mark.parametrize(
     ("kind", "config", "shapes"),
     [
@@ -38,6 +46,19 @@ def said(
             {"num_heads": 2, "key_dim": 3},  # key, output, query, value: the order of a `.keras`
             [(4, 2, 3), (2, 3), (2, 3, 4), (4,), (4, 2, 3), (2, 3), (4, 2, 3), (2, 3)],
         ),
+        ("RNN", {"cell": cell("LSTMCell", 2)}, [(3, 8), (2, 8), (8,)]),
+        ("RNN", {"cell": cell("Mine", 2)}, [(3, 7), (2, 8)]),
+        (
+            "StackedRNNCells",
+            {"cells": [cell("LSTMCell", 2), cell("SimpleRNNCell", 4)]},
+            [(3, 8), (2, 8), (8,), (2, 4), (4, 4), (4,)],
+        ),
+        (
+            "StackedRNNCells",  # as a `.keras` has them, by the names of the cells
+            {"cells": [cell("SimpleRNNCell", 4), cell("LSTMCell", 2)]},
+            [(4, 8), (2, 8), (8,), (3, 4), (4, 4), (4,)],
+        ),
+        ("StackedRNNCells", {"cells": [cell("Mine", 2), cell("LSTMCell", 2)]}, [(3, 7)] * 5),
         ("Dense", {"units": 5, "quantization_config": {}}, [(2, 5), (5,)]),
         ("Dense", {"units": 5}, [(4, 5), (5,), (4, 2)]),
         ("Dense", {"units": 5}, []),
@@ -87,6 +108,12 @@ def test_what_does_not_contradict(
          "its weights have the shapes (3, 15), (5, 15), (15,), its config promises (?, 20), (5, 20), (20,)"),
         ("Bidirectional", {"layer": {"class_name": "LSTM", "config": {"units": 2}}}, [(3, 6), (2, 6), (6,)] * 2,
          "its weights have the shapes (3, 6), (2, 6), (6,), its config promises (?, 8), (2, 8), (8,)"),
+        ("RNN", {"cell": cell("LSTMCell", 3)}, [(3, 8), (2, 8), (8,)],
+         "its weights have the shapes (3, 8), (2, 8), (8,), its config promises (?, 12), (3, 12), (12,)"),
+        ("StackedRNNCells", {"cells": [cell("LSTMCell", 2), cell("SimpleRNNCell", 3)]},
+         [(3, 8), (2, 8), (8,), (2, 4), (4, 4), (4,)],
+         ("its weights have the shapes (3, 8), (2, 8), (8,), (2, 4), (4, 4), (4,), its config promises (?, 8), (2, 8), "
+          "(8,), (?, 3), (3, 3), (3,)")),
         ("MultiHeadAttention", {"num_heads": 3, "key_dim": 2, "use_bias": False}, [(4, 2, 3)] * 3 + [(2, 3, 4)],
          ("its weights have the shapes (4, 2, 3), (4, 2, 3), (4, 2, 3), (2, 3, 4), its config promises (?, 3, 2), "
           "(?, 3, 2), (?, 3, 2), (3, 2, ?)")),
