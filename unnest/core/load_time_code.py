@@ -73,7 +73,7 @@ def lambdas_from_loops(architecture: JsonObject) -> tuple[str, ...]:
     several = [(code, names) for (code, _), names in alike.items() if len(names) > 1]
     if not several:
         return ()
-    from unnest.core.keras_facts.lambdas_no_keras_runs import is_library_code
+    from unnest.core.keras_facts.custom_functions_in_configs import is_library_code
 
     return tuple(name for code, names in several if not is_library_code(code) for name in names)
 

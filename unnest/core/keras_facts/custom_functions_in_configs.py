@@ -14,6 +14,10 @@ from unnest.core.keras_facts.stored_class_names import KERAS_MODULES, current_cl
 from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Json, JsonObject
 
+#: Packages whose functions people gave a Lambda as they are (`Lambda(tf.nn.relu)`).
+LIBRARIES = ("tensorflow", "tensorflow_core", "keras", "tf_keras")
+LIBRARY_PATH = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(LIBRARIES)})[/\\]")
+
 HARD_SIGMOID = "hard_sigmoid"
 #: Activations that are the same function in every Keras that has them.
 ACTIVATIONS = frozenset({
@@ -147,3 +151,12 @@ def _function(value: JsonObject) -> str | None:
 
 def _is_kerass(module: Json) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in KERAS_MODULES
+
+
+def is_library_code(text: str) -> bool:
+    """Return True if stored code was compiled from a library's module: `Lambda(tf.nn.relu)`, or its decorator."""
+    from unnest.core.byte_code.candidate_decodings import (
+        readings,  # only models with stored code need it
+    )
+
+    return any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))

@@ -1,21 +1,22 @@
 """Lambda layers whose stored code no Keras runs, not even the one that wrote it.
 
+Two kinds fail: functions of a library, which call what only that library has; and code that uses a value which JSON
+does not hold, an array or a tuple say, so that it comes back as something else.
+
 (Source: files of Keras 2.0.9 to 2.3.1 and TensorFlow 1.13 to 2.15, loaded by the stack that wrote each.)
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from unnest.core.architecture import layer_name
-from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.frontends.python_errors import raises
-from unnest.core.keras_facts.loading_requirements import LIBRARIES, lambda_globals, layer_entries
+from unnest.core.keras_facts.custom_functions_in_configs import is_library_code
+from unnest.core.keras_facts.loading_requirements import lambda_globals, layer_entries
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import JsonObject, Stored
 
-LIBRARY_PATH = re.compile(rf"(site|dist)-packages[/\\]({'|'.join(LIBRARIES)})[/\\]")
 #: Names that nearly every program has, and can give.
 CUSTOMARY_NAMES = frozenset({"K", "backend", "keras", "tf", "tensorflow", "np", "numpy"})
 #: The first standalone Keras whose closures hold arrays as lists, not as what only `arguments` are read from again.
@@ -30,11 +31,6 @@ def failing_lambda(model: Stored) -> str | None:
         if entry["class_name"] == "Lambda" and (reason := _why_code_fails(entry, model)):
             return f"the Lambda {layer_name(entry)!r}, {reason}"
     return None
-
-
-def is_library_code(text: str) -> bool:
-    """Return True if stored code was compiled from a library's module: `Lambda(tf.nn.relu)`, or its decorator."""
-    return any(LIBRARY_PATH.search(code.file) for code, _ in readings(text))
 
 
 def _why_code_fails(entry: JsonObject, model: Stored) -> str | None:

@@ -15,6 +15,7 @@ from unnest.budget import memoize
 from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.custom_functions_in_configs import (
+    LIBRARIES,
     custom_activations,
     custom_objects_in_custom_class,
     custom_objects_of_keras_3,
@@ -127,10 +128,6 @@ MODULE_GLOBALS: tuple[tuple[tuple[int, ...], frozenset[str]], ...] = (
 )
 #: More that tf.keras of TensorFlow 1.13 to 2.4 has there; the code of its own `multi_gpu_model` reads `array_ops`.
 TENSORFLOW_MODULES = frozenset({"array_ops", "math_ops", "nn", "ops", "tensor_shape"})
-
-
-#: Packages whose functions people gave a Lambda as they are (`Lambda(tf.nn.relu)`).
-LIBRARIES = ("tensorflow", "tensorflow_core", "keras", "tf_keras")
 
 
 def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
