@@ -40,6 +40,8 @@ from unnest.core.ops.keras3_expression_values import (
 FED_BY_KERAS = frozenset({"mask", "training"})
 """Arguments that a Lambda is handed when its function has them."""
 
+OF_MASK = "an argument that depends on the mask or on training"
+
 
 @dataclass(frozen=True, slots=True)
 class Translation:
@@ -260,10 +262,14 @@ def _run(
     machine = None
     try:
         dialect = _dialect(called)
-        machine = Machine(
-            python, code, Expressions(dialect), _locals(code, stored, called), stored.closure
-        )
-        return _translation(machine.run(), dialect, called, python)
+        local = _locals(code, stored, called)
+        machine = Machine(python, code, Expressions(dialect), local, stored.closure)
+        value = machine.run()
+        if not FED_BY_KERAS.isdisjoint(local):
+            _check_unread(
+                Machine(python, code, Expressions(dialect), _unfed(local), stored.closure)
+            )
+        return _translation(value, dialect, called, python)
     except Unknown as reason:
         texts = [value.text for value in machine.values if value.text] if machine else []
         return _untranslatable(code, str(reason), texts[-1] if texts else "")
@@ -272,13 +278,33 @@ def _run(
 def _locals(
     code: CodeObject, stored: _StoredFunction, called: LambdaCall
 ) -> dict[str, SymbolicValue]:
+    """Return the arguments' values; None for those of FED_BY_KERAS, which are translated only if nothing reads them."""
     names = code.locals[: code.arguments + code.keyword_only]
-    if FED_BY_KERAS & set(names):
-        raise Unknown("an argument that depends on the mask or on training")
+    if FED_BY_KERAS & set(names[:1]):
+        raise Unknown(OF_MASK)
+    fed = {name: constant(None) for name in names if name in FED_BY_KERAS}
     first = (
         names[0] if names and not names[0].startswith(".") else "x"
     )  # Python 2's tuples of arguments have no name
-    return arguments_of(code, _inputs(called, first), stored.defaults, stored.arguments)
+    given = {**stored.arguments, **fed}
+    return arguments_of(code, _inputs(called, first), stored.defaults, given)
+
+
+def _unfed(local: Mapping[str, SymbolicValue]) -> dict[str, SymbolicValue]:
+    return {name: value for name, value in local.items() if name not in FED_BY_KERAS}
+
+
+def _check_unread(machine: Machine[SymbolicValue]) -> None:
+    """Run code that has run, without the arguments of FED_BY_KERAS.
+
+    Raises:
+        Unknown: one of them is read.
+
+    """
+    try:
+        machine.run()
+    except Impossible as unset:
+        raise Unknown(OF_MASK) from unset
 
 
 def _translate_name(

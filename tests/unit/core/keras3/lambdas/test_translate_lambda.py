@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,6 @@ class TestReasons:
             ("lambda x: K.unknown(x)", "a call of `K.unknown`"),
             ("lambda x: x == 1", "`==`"),
             ("lambda x: x * (x > 0)", "arithmetic on bool"),
-            ("lambda x, mask=None: x", "an argument that depends on the mask or on training"),
             ("lambda x, y: x + y", "an argument whose value is not stored"),
             ("lambda x: (x, 1)", "a result that is no tensor"),
             ("lambda x: K.mean(x, axs=1)", "`axs=` of `K.mean`"),
@@ -158,6 +158,34 @@ class TestReasons:
         result = translation(code_of(source, python))
         assert isinstance(result, Untranslatable)
         assert result.reason == reason
+
+    @pytest.mark.parametrize("python", PYTHONS)
+    def test_an_argument_of_keras_that_nothing_reads(self, python: str) -> None:
+        """Not the reason for a Lambda to stay."""
+        result = translation(code_of("lambda x, mask=None: x", python))
+        assert isinstance(result, Translation)
+
+    @pytest.mark.parametrize(
+        ("function", "expression"),
+        [
+            (lambda x, mask=None: x * 2, "x * 2"),  # noqa: ARG005 - nothing reads it, as is asked here
+            (lambda x, mask: x * 2, "x * 2"),  # noqa: ARG005 - likewise
+            (lambda x, training=True: x * 2, "x * 2"),  # noqa: ARG005 - likewise
+            (lambda x, mask=None: x * mask, None),
+            (lambda x, mask=None: x if mask is None else x * 2, None),
+            (lambda x, mask=None: [x, mask][0], None),
+            (lambda x, training=None: [x + k for k in [1] if training], None),
+            (lambda mask: mask * 2, None),
+        ],
+    )  # fmt: skip
+    def test_an_argument_of_keras_that_code_may_read(
+        self, function: FunctionType, expression: str | None
+    ) -> None:
+        """It shows when the code is run without the argument."""
+        text = base64.b64encode(marshal.dumps(function.__code__)).decode()
+        result = translation([text, [*(function.__defaults__ or ())] or None, None])
+        found = result.expression if isinstance(result, Translation) else None
+        assert found == expression
 
     def test_tell_what_could_be_read(self) -> None:
         result = translation(code_of("lambda x: x + [1, 2][:1] * 3"))
