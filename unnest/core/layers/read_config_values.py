@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 
@@ -35,7 +34,7 @@ def function_parts(function: Json) -> tuple[str | None, Json, Json]:
         return None, None, None
     if isinstance(function, str):
         return (function if "\0" in function else None), None, None
-    if is_list(function):
+    if isinstance(function, Sequence):
         text, defaults, closure = (*function, None, None, None)[:3]
     elif isinstance(function, Mapping) and isinstance(config := function.get("config"), Mapping):
         text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
