@@ -17,6 +17,8 @@ from unnest.core.ops.registry import OPERATIONS
 def main(arguments: list[str]) -> int:
     """Run one of the commands above."""
     names = [argument for argument in arguments if argument != "--write"]
+    if names and "--write" in arguments:
+        sys.exit("--write takes no names: the page holds all operations")
     done = [compare(OPERATIONS[plain_name(name)]) for name in names] if names else compare_all()
     for each in done:
         for difference in each.differences:

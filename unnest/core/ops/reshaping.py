@@ -238,7 +238,7 @@ def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
     return call.op("ExpandDims", call.tensor("x"), axis=call.integer("axis"))
 
 
-@operation("squeeze", "x axis", Kind.MOVE, nodes={"Squeeze": "x @squeeze_dims:axis"})
+@operation("squeeze", "x axis|squeeze_dims", Kind.MOVE, nodes={"Squeeze": "x @squeeze_dims:axis"})
 def squeeze(x: Value, axis: Value = None) -> Array:
     """Return the array without these axes of size 1; `axis` None: without all of them."""
     return np.squeeze(np.asarray(x), None if axis is None else tuple(whole_numbers(axis)))
