@@ -137,8 +137,10 @@ def _held(
         ]
     if (inner := _wrapped(layer)) is None:
         return None
-    parts = _halves(shapes) if layer.class_name == "Bidirectional" else [shapes]
-    return [(inner, part) for part in parts]
+    if layer.class_name != "Bidirectional":
+        return [(inner, shapes)]
+    # An odd number is too few, which is found where weights are counted: it has no halves.
+    return [] if len(shapes) % 2 else [(inner, half) for half in _halves(shapes)]
 
 
 def _cells_contradiction(config: JsonObject, shapes: Sequence[WeightShape]) -> str | None:
