@@ -13,7 +13,7 @@ writer of Keras files stores variable-length texts there.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from struct import unpack_from
 
 from unnest.budget import charge_memory, charge_steps, check_memory
@@ -47,6 +47,8 @@ class Heaps:
         self.read, self.size = read, size
         #: address of a collection -> offset and size of the content of its objects, by index
         self._contents: dict[int, dict[int, tuple[int, int]]] = {}
+        #: address of an object's header -> data of its attributes, by name
+        self._attributes: dict[int, dict[bytes, bytes]] = {}
 
     def check(self, header: int, name: bytes, count: int) -> None:
         """Raise Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
@@ -81,13 +83,14 @@ class Heaps:
         return self.read(address + offset, size)
 
     def _references(self, header: int, name: bytes, count: int) -> bytes:
-        for content in _attributes(self.read, header, self.size):
-            data = _data_of(content, name)
-            if data is not None:
-                if len(data) < count * REFERENCE:
-                    raise Unsafe("is cut short")
-                return data
-        raise Unsafe("is kept outside of its object's header")
+        if header not in self._attributes:
+            self._attributes[header] = _data_by_name(_attributes(self.read, header, self.size))
+        data = self._attributes[header].get(name)
+        if data is None:
+            raise Unsafe("is kept outside of its object's header")
+        if len(data) < count * REFERENCE:
+            raise Unsafe("is cut short")
+        return data
 
     def _objects(self, address: int) -> dict[int, tuple[int, int]]:
         if address not in self._contents:
@@ -179,16 +182,25 @@ def _messages(
                 )
 
 
-def _data_of(content: bytes, name: bytes) -> bytes | None:
-    """Return the data of an attribute message, behind name, type and shape; None for another name. Raises Unsafe."""
-    version = content[0]
-    if version not in (1, 2, WITH_ENCODING):
-        raise Unsafe("is stored in an unknown way")
-    sizes = unpack_from("<HHH", content, 2)
-    names_start = 9 if version == WITH_ENCODING else 8
-    stored_name = content[names_start : names_start + sizes[0]].split(b"\0", 1)[0]
-    padded_sizes = [(s + 7) // 8 * 8 if version == 1 else s for s in sizes]
-    return content[names_start + sum(padded_sizes) :] if stored_name == name else None
+def _data_by_name(messages: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return the data of attribute messages, which stand behind name, type and shape; the first of a name counts.
+
+    The headers of several objects may go on in the same bytes of the file, so that what is kept is charged.
+
+    Raises Unsafe, OverBudget, struct.error or IndexError.
+    """
+    data: dict[bytes, bytes] = {}
+    for content in messages:
+        charge_memory(len(content))
+        version = content[0]
+        if version not in (1, 2, WITH_ENCODING):
+            raise Unsafe("is stored in an unknown way")
+        sizes = unpack_from("<HHH", content, 2)
+        names_start = 9 if version == WITH_ENCODING else 8
+        name = content[names_start : names_start + sizes[0]].split(b"\0", 1)[0]
+        padded_sizes = [(s + 7) // 8 * 8 if version == 1 else s for s in sizes]
+        data.setdefault(name, content[names_start + sum(padded_sizes) :])
+    return data
 
 
 __all__ = ["WORD", "Heaps", "Unsafe"]
