@@ -47,8 +47,9 @@ class Heaps:
         self.read, self.size = read, size
         #: address of a collection -> offset and size of the content of its objects, by index
         self._contents: dict[int, dict[int, tuple[int, int]]] = {}
-        #: address of an object's header -> data of its attributes, by name
-        self._attributes: dict[int, dict[bytes, bytes]] = {}
+        #: Address of the last object's header, and the data of its attributes by name. Those of an object are asked for
+        #: in turn; headers of several may go on in the same bytes of the file, so that all of them would be too much.
+        self._last: tuple[int, dict[bytes, bytes]] = (-1, {})
 
     def check(self, header: int, name: bytes, count: int) -> None:
         """Raise Unsafe, or OverBudget, unless the `count` texts of an attribute can be read.
@@ -83,9 +84,9 @@ class Heaps:
         return self.read(address + offset, size)
 
     def _references(self, header: int, name: bytes, count: int) -> bytes:
-        if header not in self._attributes:
-            self._attributes[header] = _data_by_name(_attributes(self.read, header, self.size))
-        data = self._attributes[header].get(name)
+        if self._last[0] != header:
+            self._last = (header, _data_by_name(_attributes(self.read, header, self.size)))
+        data = self._last[1].get(name)
         if data is None:
             raise Unsafe("is kept outside of its object's header")
         if len(data) < count * REFERENCE:
@@ -185,13 +186,10 @@ def _messages(
 def _data_by_name(messages: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return the data of attribute messages, which stand behind name, type and shape; the first of a name counts.
 
-    The headers of several objects may go on in the same bytes of the file, so that what is kept is charged.
-
-    Raises Unsafe, OverBudget, struct.error or IndexError.
+    Raises Unsafe, struct.error or IndexError.
     """
     data: dict[bytes, bytes] = {}
     for content in messages:
-        charge_memory(len(content))
         version = content[0]
         if version not in (1, 2, WITH_ENCODING):
             raise Unsafe("is stored in an unknown way")
