@@ -1,4 +1,4 @@
-"""Check claims of slices and merges against their code, if it can be followed."""
+"""Check claims of slices against their code, if it can be followed."""
 
 from __future__ import annotations
 

@@ -192,14 +192,18 @@ class LayerTensors(SearchedGraph):
         arguments = [
             tensor_refs.without_tensors(call.arguments, self.graph.layers) for call in calls
         ]
-        if any(other != arguments[0] for other in arguments):
-            return f"the calls of {' and '.join(names[:2])} differ in their arguments"
+        other = next((k for k, given in enumerate(arguments) if given != arguments[0]), None)
+        if other is not None:
+            both = dict.fromkeys((column[0].layer, column[other].layer))
+            return f"the calls of {' and '.join(both)} differ in their arguments"
         layers = [self.graph.layers[name] for name in names]
         if len(layers) > 1 and any(_may_have_weights(layer, self.graph) for layer in layers):
             return f"{names[0]} and {names[1]} are different layers"
         settings = [(layer.class_name, _settings(layer)) for layer in layers]
-        is_different = any(other != settings[0] for other in settings)
-        return f"{names[0]} and {names[1]} are different computations" if is_different else None
+        other = next((k for k, its in enumerate(settings) if its != settings[0]), None)
+        if other is None:
+            return None
+        return f"{names[0]} and {names[other]} are different computations"
 
     def unread(self, column: Column) -> str:
         """Return why a column cannot be read; also if Keras left out an operation's tensors (`einsum`, up to 2.15)."""

@@ -140,6 +140,13 @@ def test_why_calls_differ() -> None:
         tensors.differ((Ref(*relu), Ref(*tanh)))
         == f"{relu[0]} and {tanh[0]} are different computations"
     )
+    # Of three towers the one that differs is named.
+    like = writer.call("nn.relu", X, name=None)
+    three = LayerTensors(writer.graph(relu, like, tanh))
+    assert (
+        three.differ((Ref(*relu), Ref(*like), Ref(*tanh)))
+        == f"{relu[0]} and {tanh[0]} are different computations"
+    )
 
 
 def test_code_within_a_tower_is_told_where_it_is_followed() -> None:
