@@ -153,8 +153,7 @@ def _check_shapes(
     """Raise Refused for weights of other shapes than the layer's; in a model, for those whose layer is known."""
     if layer.is_model:
         for name, inner in read(layer.stored).layers.items():
-            own = [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-            _check_shapes(source, inner, own, takes_cudnn=takes_cudnn)
+            _check_shapes(source, inner, _of_inner_layer(tensors, name), takes_cudnn=takes_cudnn)
         return
     why = shape_contradiction(layer, [t.shape for t in tensors], takes_cudnn=takes_cudnn)
     if why is None:
@@ -164,6 +163,11 @@ def _check_shapes(
         raise Refused("architecture-mismatch", f"{source.path}: {layer.name}: {why}; {advice}")
     advice = "the file is damaged, or its weights are another model's"
     raise Refused("weights-unplaced", f"{source.path}: {layer.name}: {why}; {advice}")
+
+
+def _of_inner_layer(tensors: Sequence[Tensor], name: str) -> list[Tensor]:
+    """Return the tensors of a model that a layer in it owns, as those of the layer itself."""
+    return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
 
 
 def _check_stored_elsewhere(
@@ -188,12 +192,8 @@ def _check_complete(
     if layer.is_model:
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
         for name, inner in read(layer.stored).layers.items():
-            inner_tensors = [
-                t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)
-            ]
-            _check_complete(
-                source, inner, inner_tensors, may_have_none=may_have_none, is_moved=is_moved
-            )
+            own = _of_inner_layer(tensors, name)
+            _check_complete(source, inner, own, may_have_none=may_have_none, is_moved=is_moved)
         return
     promised, weights = (
         expected_weight_total(layer.stored),

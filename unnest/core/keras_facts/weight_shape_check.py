@@ -32,7 +32,7 @@ def shape_contradiction(
     `--keras 3` converts, as Keras 2 does where it loads an `.h5`.
     """
     kind, config = current_class_name(layer.class_name), layer.config
-    if (held := _held(layer, shapes)) is not None:
+    if (held := _layers_within(layer, shapes)) is not None:
         found = (shape_contradiction(of, part, takes_cudnn=takes_cudnn) for of, part in held)
         return next((why for why in found if why), None)
     if (
@@ -126,7 +126,7 @@ def _fit(shapes: Sequence[WeightShape], wanted: Sequence[PartialShape]) -> bool:
     return all(fits_shape(shape, want) for shape, want in zip(shapes, wanted, strict=False))
 
 
-def _held(
+def _layers_within(
     layer: Layer, shapes: Sequence[WeightShape]
 ) -> list[tuple[Layer, Sequence[WeightShape]]] | None:
     """Return the layers, or cell, that own all weights of a layer, each with its part of them; None for others."""

@@ -223,7 +223,7 @@ class SavedModelSource(Source):
                 return clean
         return self._plan_by_operations(clean)
 
-    def _left_out(self) -> tuple[Finding, ...]:
+    def _metagraph_findings(self) -> tuple[Finding, ...]:
         """Return the finding that names the graphs which no output has: those that are not for serving."""
         others = [t for t in self.tags if "serve" not in t] if len(self.tags) > 1 else []
         if not others:
@@ -249,7 +249,7 @@ class SavedModelSource(Source):
             template=Template(
                 None, len({*ends.sources}), len(ends.merges), None, innermost.parameters
             ),
-            findings=self._left_out(),
+            findings=self._metagraph_findings(),
             conversion_refusal=self._conversion_refusal,
         )
         fixed_rows = next((f.built_for for f in wrappers_in_graph if f.built_for is not None), None)
@@ -278,7 +278,7 @@ class SavedModelSource(Source):
         Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
         Operations that show towers which mix rows do not contradict a nested model: that is the model's own business.
         """
-        parallel = keras_plan._replace(findings=(*keras_plan.findings, *self._left_out()))
+        parallel = keras_plan._replace(findings=(*keras_plan.findings, *self._metagraph_findings()))
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return parallel
         try:

@@ -1,1 +1,1 @@
-"""What each instruction does to a frame: jumps, variables, containers, operators and calls, a module for each."""
+"""Carry out instructions on a frame: jumps, variables, containers, operators and calls, a module for each."""

@@ -249,7 +249,7 @@ class CallInstructions(JumpsAndLoops[DomainValue]):
         "LOAD_COMMON_CONSTANT": _load_common_constant,
         "IS_OP": _is,
     }
-    """What is done for instructions that make functions, and call what is on the stack."""
+    """Instructions that make functions or call them, by name -> the method that carries them out."""
 
 
 def _texts(names: object) -> tuple[str, ...]:

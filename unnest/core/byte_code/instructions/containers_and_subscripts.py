@@ -113,4 +113,4 @@ class ContainerInstructions(Frame[DomainValue]):
         "SLICE+2": lambda self, _: self._slice_of_python_2(2),
         "SLICE+3": lambda self, _: self._slice_of_python_2(3),
     }
-    """What is done for instructions on containers and subscripts."""
+    """Instructions on containers and subscripts, by name -> the method that carries them out."""

@@ -35,7 +35,7 @@ AFTER_LOOPS = {
     "3.13": (Instruction("END_FOR"), Instruction("POP_TOP")),
     "3.14": (Instruction("END_FOR"), Instruction("POP_ITER")),
 }
-"""What stands where FOR_ITER leads to when nothing is left, and has been done by then."""
+"""Python -> the instructions that its FOR_ITER jumps to at the end of a loop; FOR_ITER has done their work itself."""
 
 
 class _Ended(Enum):
@@ -273,4 +273,4 @@ class JumpsAndLoops(Frame[DomainValue]):
         "END_FINALLY": lambda self, _: self._end_finally(),
         "POP_FINALLY": _end_finally,
     }
-    """What is done for instructions that lead on, back, or around."""
+    """Instructions that jump, loop or leave a block, by name -> the method that carries them out."""

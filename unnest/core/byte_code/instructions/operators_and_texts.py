@@ -81,4 +81,4 @@ class OperatorInstructions(Frame[DomainValue]):
         "CONVERT_VALUE": _convert_value,
         "BUILD_STRING": _build_string,
     }
-    """What is done for instructions that compute one value of one or two."""
+    """Instructions that compute one value of one or two, by name -> the method that carries them out."""

@@ -19,7 +19,7 @@ from unnest.core.byte_code.value_domain import (
 from unnest.core.model import Unknown
 
 PACKAGES = frozenset({"tensorflow", "keras", "numpy", "math", "functools"})
-"""What code may import."""
+"""Packages that code may import; code that imports another is not followed."""
 
 SMALL_INTEGERS = 256
 """The integers that 3.14 keeps in an instruction: those below."""
@@ -130,4 +130,4 @@ class VariableInstructions(Frame[DomainValue]):
         "IMPORT_NAME": _import_name,
         "IMPORT_FROM": _import_from,
     }
-    """What is done for instructions on variables, attributes and modules."""
+    """Instructions on variables, attributes and modules, by name -> the method that carries them out."""

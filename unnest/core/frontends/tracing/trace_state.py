@@ -31,7 +31,7 @@ from unnest.core.ops.call import OpCall
 
 
 class TraceState(ValueDomain[PythonValue]):
-    """What all meanings of instructions share; `trace_stored_code.Tracer` has all of them.
+    """The state of a trace, which all modules of this package read and add to; `trace_stored_code.Tracer` joins them.
 
     `shared` are values that other calls of the function see as well: lists in them may not be changed.
     `has_dynamic_shape`: whether `x.shape` holds the number of rows, as with Theano and JAX; in TensorFlow it is not
