@@ -20,7 +20,7 @@ from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.byte_code.value_domain import PlainValue, ValueDomain
-from unnest.core.frontends.python_values import UNKNOWN, PythonValue, UnknownValue
+from unnest.core.frontends.python_values import ON_NUMBERS, UNKNOWN, PythonValue, UnknownValue
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Unknown
 
@@ -41,13 +41,13 @@ UNARY: Mapping[str, Callable[..., object]] = {
     "-": operator.neg,
     "~": operator.invert,
 }
-ORDER: Mapping[str, Callable[..., object]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
-}  # fmt: skip
+ORDER: Mapping[str, Callable[..., object]] = {s: ON_NUMBERS[s] for s in ("<", "<=", ">", ">=")}
 BINARY: Mapping[str, Callable[..., object]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "classic /": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": operator.pow, "@": operator.matmul,
-}  # fmt: skip
+    **{symbol: ON_NUMBERS[symbol] for symbol in ("+", "-", "*", "/", "classic /", "//", "%")},
+    "**": operator.pow,
+    "@": operator.matmul,
+}
+"""Python's operators on two values, by what it writes for them."""
 
 MAX_ENTRIES = 1000
 """Entries of a list that is computed; a longer one is UNKNOWN."""
