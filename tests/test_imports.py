@@ -92,7 +92,7 @@ OTHERS = (
     *(
         "unnest.core.byte_code.machine",
         "unnest.core.wrappers.serving_graph.serving_graph_wrappers",
-        "unnest.core.ops.keras3_expression_values",
+        "unnest.core.ops.keras3_nodes.expression_values",
     ),
     *(
         "unnest.keras",

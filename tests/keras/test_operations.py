@@ -9,7 +9,7 @@ import pytest
 from tests.operations.compare import Compared, compare_all
 from tests.operations.samples import NOT_COMPARED, unknown_names
 from tests.operations.table import PAGE, page
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 
 
 @pytest.fixture(scope="module")

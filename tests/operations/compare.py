@@ -20,7 +20,7 @@ from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.element_arrays import ELEMENT, NOT_COMPUTED
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,
     Const,
     ConstantArray,
@@ -33,11 +33,11 @@ from unnest.core.ops.keras3_expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.operation_entry import CONTENTS, Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import OPERATIONS
-from unnest.core.ops.static_shapes import Sized
+from unnest.core.ops.shape_arithmetic import Sized
 
 TOLERANCE = 1e-5
 """Of 32 bits; sums of some ten numbers come in another order."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import OPERATIONS

@@ -9,7 +9,7 @@ from tests.operations.compare import Compared
 from tests.operations.real import spellings
 from tests.operations.samples import NOT_COMPARED
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.registry import OPERATIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"

@@ -14,13 +14,13 @@ CORE = Path(unnest.__file__).parent / "core"
 def names_listed(
     home: str, names_in: Callable[[ast.AST], Iterator[str]]
 ) -> Mapping[str, list[str]]:
-    """Return the names that each module of the core lists, but for those of the package `home`."""
+    """Return the names that each module of the core lists, but for those in the package `home`."""
     return {
         path.relative_to(CORE).as_posix(): sorted(
             {*names_in(ast.parse(path.read_text(encoding="utf-8")))}
         )
         for path in CORE.rglob("*.py")
-        if path.parent != CORE / home
+        if CORE / home not in path.parents
     }
 
 

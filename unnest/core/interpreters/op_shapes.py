@@ -10,7 +10,7 @@ from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import argument, operation_of
-from unnest.core.ops.static_shapes import (
+from unnest.core.ops.shape_arithmetic import (
     Sized,
     axes_of,
     broadcast,

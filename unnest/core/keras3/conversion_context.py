@@ -14,7 +14,7 @@ from unnest.core.model import Json, JsonObject, Stored, release_of
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
-    from unnest.core.ops.keras3_expression_values import (
+    from unnest.core.ops.keras3_nodes.expression_values import (
         SymbolicValue,  # loaded where a layer holds code
     )
 

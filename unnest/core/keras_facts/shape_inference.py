@@ -246,7 +246,7 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
     """Return the shape of all together. Raises Unknown."""
     if len(set(shapes)) == 1:
         return shapes[0]
-    from unnest.core.ops.static_shapes import broadcast  # with all operations
+    from unnest.core.ops.shape_arithmetic import broadcast  # with all operations
 
     return broadcast(shapes)
 

@@ -1,13 +1,13 @@
-"""Operations: what TensorFlow's functions, Keras's and NumPy's do to tensors, each defined once (`registry`).
+"""Operations: what TensorFlow's functions, Keras's and NumPy's do to tensors, each defined once.
 
-The families are imported here, so that the registry is full whichever module of the package is asked.
+Start at `registry`: every entry (`operation_entry`) stands in a module of `families`. They are imported here, so that
+the registry is full whichever module of the package is asked.
 """
 
 from __future__ import annotations
 
-from unnest.core.ops import (
+from unnest.core.ops.families import (
     arithmetic,
-    axis_operations,
     constant_functions,
     control_flow_and_claimed_rows,
     convolution_and_pooling,
@@ -17,6 +17,7 @@ from unnest.core.ops import (
     joining,
     padding_and_scatter,
     products,
+    reductions_scans_and_sorts,
     reshaping,
     shape_and_dtype,
     slicing,
@@ -24,7 +25,7 @@ from unnest.core.ops import (
 )
 
 __all__ = [
-    "arithmetic", "axis_operations", "constant_functions", "control_flow_and_claimed_rows", "convolution_and_pooling",
-    "ctc_loss", "elementwise", "images", "joining", "padding_and_scatter", "products", "reshaping", "shape_and_dtype",
-    "slicing", "tensor_creation",
+    "arithmetic", "constant_functions", "control_flow_and_claimed_rows", "convolution_and_pooling", "ctc_loss",
+    "elementwise", "images", "joining", "padding_and_scatter", "products", "reductions_scans_and_sorts", "reshaping",
+    "shape_and_dtype", "slicing", "tensor_creation",
 ]  # fmt: skip

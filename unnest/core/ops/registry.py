@@ -18,7 +18,7 @@ kind (`operation_kinds`) says what it does to tensors in general, and the entry 
 Names are those of any dialect (`tf.strided_slice`, `StridedSlice`), all reduced by `plain_name`. In a signature `a|b`
 are two names of one argument; `*x` takes all arguments. Arguments called x, xs and updates are tensors whose contents
 the operation hands on; all others say which entries, where to, or how many. What Keras 3 computes a function with
-stands in `keras3_functions`.
+stands in `function_registry`.
 """
 
 from __future__ import annotations

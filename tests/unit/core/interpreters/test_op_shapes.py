@@ -10,7 +10,7 @@ from unnest.core.frontends.node_defs_as_op_calls import keras3_call, plain_argum
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.static_shapes import Sized
+from unnest.core.ops.shape_arithmetic import Sized
 
 X, Y, ROW = Sized((None, 3, 4)), Sized((None, 4, 5)), Sized((None, 4))
 IMAGE, LAST = Sized((None, None, 8, 4)), "channels_last"

@@ -16,7 +16,7 @@ from tests.unit.core.one_home import check_home, names_listed, text_of, texts_of
 from unnest.core.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.registry import BY_NODE_OP, OPERATIONS
 
 #: Names that are as often a key of JSON, a dtype, a layer's argument or a word as an operation.

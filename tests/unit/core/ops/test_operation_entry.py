@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.unit.core.ops.test_reshaping import X
+from tests.unit.core.ops.families.test_reshaping import X
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import (

@@ -6,7 +6,7 @@ import pytest
 
 from unnest.core.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.keras3_functions import keras3
+from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import (
     BY_LAYER_CLASS,

@@ -30,7 +30,7 @@ def has_misplaced_sum(shapes: Sequence[Shape]) -> bool:
     """Return True if a sum of tensors of these shapes, each added to the sum of those before, may be another one."""
     if len(set(shapes)) <= 1:
         return False
-    from unnest.core.ops.static_shapes import broadcast  # with all operations
+    from unnest.core.ops.shape_arithmetic import broadcast  # with all operations
 
     return any(
         is_taken_for_bias(broadcast(shapes[:number]), shapes[number])

@@ -125,7 +125,7 @@ class Builder(GraphEntries):
             return ()
         if len(specs) == len(args):
             return [spec.shape for spec in specs if spec is not None]
-        from unnest.core.ops.static_shapes import shape_of
+        from unnest.core.ops.shape_arithmetic import shape_of
 
         try:
             return [shape_of(each) for each in shapes_for_tensors(args, self.specs)]

@@ -51,7 +51,7 @@ def shapes_for_tensors(
 ) -> list[object]:
     """Return the arguments with shapes in place of tensors."""
     from unnest.core.frontends.node_defs_as_op_calls import plain_argument
-    from unnest.core.ops.static_shapes import Sized
+    from unnest.core.ops.shape_arithmetic import Sized
 
     sized: list[object] = []
     for arg in args:

@@ -9,7 +9,7 @@ from unnest.core.byte_code import value_domain
 from unnest.core.byte_code.value_domain import PlainValue, TextConversion, ValueDomain
 from unnest.core.keras3.lambdas import names_and_calls, operators
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,
     Const,
     Items,

@@ -11,15 +11,8 @@ from typing import Literal
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Operand
 from unnest.core.model import Json, Unknown
-from unnest.core.ops import constant_array_arithmetic
-from unnest.core.ops.keras3_call_translator import (
-    ARRAY_KINDS,
-    Argument,
-    FunctionCall,
-    Key,
-    shape_of,
-)
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes import constant_array_arithmetic
+from unnest.core.ops.keras3_nodes.expression_values import (
     ATOM,
     LAYERS,
     ArrayKind,
@@ -39,7 +32,18 @@ from unnest.core.ops.keras3_expression_values import (
     number,
     of_readable_length,
 )
-from unnest.core.ops.keras3_functions import Function, known_functions, parse_signature
+from unnest.core.ops.keras3_nodes.function_call import (
+    ARRAY_KINDS,
+    Argument,
+    FunctionCall,
+    Key,
+    shape_of,
+)
+from unnest.core.ops.keras3_nodes.function_registry import (
+    Function,
+    known_functions,
+    parse_signature,
+)
 from unnest.core.ops.operation_entry import Operation, Theano
 from unnest.core.ops.operation_kinds import Kind
 

@@ -11,8 +11,8 @@ from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
 from unnest.core.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.model import Json, Shape, Unknown
-from unnest.core.ops import constant_array_arithmetic
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes import constant_array_arithmetic
+from unnest.core.ops.keras3_nodes.expression_values import (
     ATOM,
     COMPARISON,
     FLOAT,
@@ -41,7 +41,7 @@ from unnest.core.ops.keras3_expression_values import (
 )
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR
-from unnest.core.ops.static_shapes import Sized
+from unnest.core.ops.shape_arithmetic import Sized
 
 ORDER = frozenset({"<", "<=", ">", ">="})
 """Comparisons; equality is not among them: before TensorFlow 2 it was identity."""

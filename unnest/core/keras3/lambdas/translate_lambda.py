@@ -20,7 +20,7 @@ from unnest.core.keras3.lambdas.operators import calculation
 from unnest.core.keras3_op_calls import Input, Operand, OpNode
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Unknown, release_of
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     FLOAT,
     LAYERS,
     NUMPY,

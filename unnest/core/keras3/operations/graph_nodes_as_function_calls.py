@@ -15,12 +15,12 @@ from unnest.core.keras3.operations.stored_function_calls import operation, part
 from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.keras3_expression_values import SymbolicValue, constant, items
-from unnest.core.ops.keras3_functions import known_functions, parse_signature
+from unnest.core.ops.families.slicing import MASKS, strided_key
+from unnest.core.ops.keras3_nodes.expression_values import SymbolicValue, constant, items
+from unnest.core.ops.keras3_nodes.function_registry import known_functions, parse_signature
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import BY_NODE_OP, argument
-from unnest.core.ops.slicing import MASKS, strided_key
 
 TENSORFLOW = {plain_name(path): path for path in known_functions() if path.startswith("tf.")}
 """The name of an operation -> the function of TensorFlow's that computes it."""

@@ -24,7 +24,7 @@ from unnest.core.keras3.operations.stored_function_calls import function_called
 from unnest.core.keras3.operations.symbolic_arguments import CallValues, holds_tensors
 from unnest.core.keras3_op_calls import Input, Operand, OpNode
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     CORE,
     Const,
     Items,

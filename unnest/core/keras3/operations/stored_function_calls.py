@@ -9,7 +9,7 @@ from unnest.core.keras3.lambdas import names_and_calls, operators
 from unnest.core.keras3.layer_replacements import NodeTree
 from unnest.core.keras3.operations.symbolic_arguments import CallValues
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,
     Items,
     Libraries,
@@ -17,7 +17,7 @@ from unnest.core.ops.keras3_expression_values import (
     SymbolicTensor,
     SymbolicValue,
 )
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.registry import OPERATIONS
 
 ALIASES = {

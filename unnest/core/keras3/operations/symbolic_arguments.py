@@ -10,7 +10,7 @@ from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras3_op_calls import Input
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     Items,
     SymbolicTensor,
     SymbolicValue,

@@ -27,10 +27,10 @@ from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.control_flow_and_claimed_rows import ClaimedRows
+from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
-from unnest.core.ops.static_shapes import Sized
+from unnest.core.ops.shape_arithmetic import Sized
 from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_row_shapes
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 from unnest.core.wrappers.stored_code.layer_code_rows import (

@@ -16,7 +16,7 @@ from unnest.core.frontends.layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.control_flow_and_claimed_rows import ClaimedRows
+from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.batch_split import BatchSplit
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus

@@ -11,7 +11,7 @@ from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called
 from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3_op_calls import OpNode
 from unnest.core.model import Unknown
-from unnest.core.ops.keras3_expression_values import (
+from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,
     Const,
     Libraries,

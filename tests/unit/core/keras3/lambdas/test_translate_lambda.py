@@ -29,7 +29,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3_op_calls import Input, OpNode
 from unnest.core.model import Json
-from unnest.core.ops.keras3_functions import known_functions
+from unnest.core.ops.keras3_nodes.function_registry import known_functions
 
 SOURCES = module("sources")
 TRANSLATABLE = SOURCES.TENSORS + SOURCES.LISTS + SOURCES.generated(1, compiled.GENERATED)

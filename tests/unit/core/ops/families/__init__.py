@@ -1,0 +1,1 @@
+"""Tests of operations, a module for each module of `unnest.core.ops`."""

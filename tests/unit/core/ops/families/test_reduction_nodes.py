@@ -1,0 +1,62 @@
+"""Reductions: axes under both of their names, and the epsilon of a norm."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.model import Unknown
+from unnest.core.ops.keras3_nodes.expression_values import (
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
+
+BOTH = items("list", [constant(1), constant(-1)])
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        (called("K.mean", X), "Mean(x0, axis=None, keepdims=False)"),
+        (called("tf.reduce_mean", X, reduction_indices=constant(1)), "Mean(x0, axis=1, keepdims=False)"),
+        (called("tf.reduce_sum", X, BOTH, keep_dims=constant(value=True)), "Sum(x0, axis=[1, -1], keepdims=True)"),
+        (called("tf.reduce_logsumexp", X, constant(1)), "Logsumexp(x0, axis=1, keepdims=False)"),
+        (called("tf.reduce_any", called("K.less", X, constant(0)), constant(1)),
+         "Any(Less(x0, 0), axis=1, keepdims=False)"),
+        (called("K.l2_normalize", X, constant(1)), "Normalize(x0, axis=1, order=2, epsilon=1e-06)"),
+        (called("tf.nn.l2_normalize", X, dim=constant(1), epsilon=constant(0.25)),
+         "Normalize(x0, axis=1, order=2, epsilon=0.5)"),
+        (called("tf.norm", X, axis=constant(-1)), "Sqrt(Sum(Square(x0), axis=-1, keepdims=False))"),
+        (called("K.cumsum", X, axis=constant(1)), "Cumsum(x0, axis=1)"),
+        (called("tf.cumprod", X), "Cumprod(x0, axis=0)"),
+        (called("tf.norm", X, constant(1), constant(-1)), "Sum(Absolute(x0), axis=-1, keepdims=False)"),
+    ],
+)  # fmt: skip
+def test_operations(value: SymbolicValue, operations: str) -> None:
+    assert computed(value) == operations
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"), [("K.argmax", -1), ("K.argmin", -1), ("tf.argmax", 0), ("tf.argmin", 0)]
+)
+def test_a_position_is_an_integer(name: str, axis: int) -> None:
+    value = called(name, X)
+    assert isinstance(value, SymbolicTensor)
+    assert (computed(value).partition(", ")[2], value.dtype) == (f"axis={axis})", "int64")
+
+
+def test_what_is_not_understood() -> None:
+    with pytest.raises(Unknown, match=r"^the direction$"):
+        called("tf.argsort", X, direction=constant("UP"))
+    with pytest.raises(Unknown, match=r"^a reduction of int32$"):
+        called("K.sum", INTEGERS)
+    with pytest.raises(Unknown, match=r"^a reduction of float32$"):
+        called("tf.reduce_all", X)
+    with pytest.raises(Unknown, match=r"^an epsilon that is not positive$"):
+        called("tf.nn.l2_normalize", X, constant(1), constant(0.0))
+    with pytest.raises(Unknown, match=r"^a norm over several axes$"):
+        called("tf.norm", X, axis=BOTH)
+    with pytest.raises(Unknown, match=r"^`ord=1`$"):
+        called("tf.norm", X, constant(1))

@@ -1,0 +1,203 @@
+"""Nodes that move elements, integers as well as floats, and the shapes that Python sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
+from unnest.core.keras3.lambdas import operators
+from unnest.core.model import Unknown
+from unnest.core.ops.keras3_nodes.expression_values import (
+    Const,
+    ShapeTuple,
+    SliceOf,
+    SymbolicTensor,
+    SymbolicValue,
+    constant,
+    items,
+)
+
+
+def whole(*numbers: int) -> SymbolicValue:
+    return items("list", [constant(n) for n in numbers])
+
+
+SLICED = computed(called("tf.slice", X, whole(0, 1, 2), whole(-1, 2, -1)))
+XY = items("list", [X, Y])
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        (called("K.expand_dims", X), "ExpandDims(x0, axis=-1)"),
+        (called("tf.ensure_shape", X, items("list", [constant(None), constant(3), constant(None)])), "x0"),
+        (called("tf.expand_dims", INTEGERS, dim=constant(1)), "ExpandDims(x0, axis=1)"),
+        (called("K.squeeze", X, constant(1)), "Squeeze(x0, axis=1)"),
+        (called("tf.reshape", X, whole(-1, 12)), "Reshape(x0, newshape=[-1, 12])"),
+        (called("K.flatten", X), "Reshape(x0, newshape=[-1])"),
+        (called("K.batch_flatten", X), "Reshape(x0, newshape=[-1, 12])"),
+        (called("tf.transpose", X, perm=whole(0, 2, 1)), "Transpose(x0, axes=[0, 2, 1])"),
+        (called("K.concatenate", XY), "Concatenate([x0, x1], axis=-1)"),
+        (called("tf.stack", XY), "Stack([x0, x1], axis=0)"),
+        (called("K.tile", X, whole(1, 2, 1)), "Tile(x0, repeats=[1, 2, 1])"),
+        (called("K.repeat", X, constant(3)), "Tile(ExpandDims(x0, axis=1), repeats=[1, 3, 1])"),
+        (called("K.repeat_elements", X, constant(2), constant(1)), "Repeat(x0, repeats=2, axis=1)"),
+        (called("K.reverse", X, constant(1)), "Flip(x0, axis=1)"),
+        (called("tf.split", X, constant(2), axis=constant(-1)),
+         "[Split(x0, indices_or_sections=2, axis=-1)[0], Split(x0, indices_or_sections=2, axis=-1)[1]]"),
+        (called("tf.split", X, whole(1, 3), axis=constant(2)),
+         "[Split(x0, indices_or_sections=[1], axis=2)[0], Split(x0, indices_or_sections=[1], axis=2)[1]]"),
+        (called("tf.unstack", X, axis=constant(1)),
+         f"[{', '.join(f'Unstack(x0, num=3, axis=1)[{k}]' for k in range(3))}]"),
+        (called("K.slice", X, whole(0, 1, 2), whole(-1, 2, -1)), SLICED),
+        (called("K.gather", X, constant(1)), "Take(x0, 1, axis=0)"),
+        (called("K.gather", X, called("K.arange", constant(3))), "Take(x0, [0, 1, 2], axis=0)"),
+        (called("tf.gather", X, whole(0, 2), axis=constant(1)), "Take(x0, [0, 2], axis=1)"),
+        (called("K.zeros_like", X), "ZerosLike(x0)"),
+    ],
+)  # fmt: skip
+def test_operations(value: SymbolicValue, operations: str) -> None:
+    assert computed(value) == operations
+
+
+def test_integers_stay_integers() -> None:
+    value = called("tf.reshape", INTEGERS, whole(-1, 12))
+    assert isinstance(value, SymbolicTensor)
+    assert value.dtype == "int32"
+
+
+def test_shapes_of_then() -> None:
+    shape, rank = called("K.int_shape", X), called("K.ndim", X)
+    assert isinstance(shape, ShapeTuple)
+    assert shape.dimensions == (None, 3, 4)
+    assert isinstance(rank, Const)
+    assert rank.value == 3
+
+
+ROWS = replace(X, rows=0)
+OTHER = replace(Y, rows=1)
+NARROW = replace(ROWS, shape=(None, None, 4))
+
+
+def sizes(tensor: SymbolicTensor, function: str = "tf.shape") -> list[SymbolicValue]:
+    """`shape[0], shape[1], shape[2]`."""
+    shape = called(function, tensor)
+    return [operators.subscript(shape, constant(place)) for place in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("x", "shape", "newshape"),
+    [
+        (ROWS, lambda x: [sizes(x)[0], constant(12)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x, "K.int_shape")[0], constant(4), constant(3)], [-1, 4, 3]),
+        (ROWS, lambda x: [sizes(x)[0], sizes(x)[2], sizes(x)[1]], [-1, 4, 3]),
+        (ROWS, lambda _: [sizes(OTHER)[0], constant(12)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1)], [-1, 12]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(2)], [-1, 6, 2]),
+        (NARROW, lambda x: [constant(4), sizes(x)[1]], [4, -1]),
+        (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(12)], [-1, 12]),
+    ],
+)
+def test_a_reshape_by_sizes_of_a_tensor(
+    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[SymbolicValue]], newshape: list[int]
+) -> None:
+    """One of them may be unknown: it follows from the others."""
+    for written in (items("list", shape(x)), called("tf.stack", items("list", shape(x)))):
+        assert computed(called("tf.reshape", x, written)) == f"Reshape(x0, newshape={newshape})"
+
+
+def test_a_reshape_to_the_shape_of_another() -> None:
+    assert (
+        computed(called("tf.reshape", ROWS, called("tf.shape", OTHER)))
+        == "Reshape(x0, newshape=[-1, 3, 4])"
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "shape"),
+    [
+        (
+            ROWS,
+            lambda _: [sizes(OTHER)[0], constant(-1)],
+        ),  # rows of another input, which may be others
+        (UNSHAPED, lambda _: [sizes(ROWS)[0], constant(-1)]),
+        (NARROW, lambda _: [sizes(OTHER)[0], constant(-1)]),
+        (NARROW, lambda x: [sizes(x)[0], constant(-1), constant(0)]),
+        (NARROW, lambda x: [constant(-1), sizes(x)[0]]),
+        (NARROW, lambda x: [sizes(x)[0], sizes(x)[1], constant(4)]),
+        (NARROW, lambda x: [constant(-1), sizes(x)[1]]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(5)]),
+        (ROWS, lambda x: [sizes(x)[0], constant(0)]),
+        (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(-1)]),
+    ],
+)
+def test_a_reshape_that_does_not_follow(
+    x: SymbolicTensor, shape: Callable[[SymbolicTensor], list[SymbolicValue]]
+) -> None:
+    with pytest.raises(Unknown, match=r"^a shape with several unknown sizes$"):
+        called("tf.reshape", x, items("list", shape(x)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "target"), [((-1,), "[-1]"), ((-1, 2), "[-1, 2]"), ((2, -1, 1), "[2, -1, 1]")]
+)
+def test_rows_of_unknown_size_are_reshaped_one_by_one(shape: tuple[int, ...], target: str) -> None:
+    """By the layer, which leaves the batch alone: an operation would have two unknown sizes to find."""
+    value = called("tf.reshape", NARROW, items("list", [sizes(NARROW)[0], *map(constant, shape)]))
+    assert computed(value) == f"Reshape(x0, target_shape={target})"
+    assert isinstance(value, SymbolicTensor)
+    assert (value.shape, value.rows) == ((None, *(None if n == -1 else n for n in shape)), 0)
+
+
+def test_rows_behind_a_reshape() -> None:
+    """They are the input's where they are counted, or hold as much as before; and no longer where rows were joined."""
+    kept = called("tf.reshape", ROWS, whole(-1, 2, 6))
+    assert isinstance(kept, SymbolicTensor)
+    assert (kept.shape, kept.rows) == ((None, 2, 6), 0)
+    flat = called("tf.reshape", kept, items("list", [sizes(kept)[0], constant(-1)]))
+    assert computed(flat) == "Reshape(Reshape(x0, newshape=[-1, 2, 6]), newshape=[-1, 12])"
+    joined = called("tf.reshape", ROWS, whole(-1, 4))
+    assert isinstance(joined, SymbolicTensor)
+    assert (joined.shape, joined.rows) == ((None, 4), None)
+
+
+def test_a_size_of_another_tensor_where_it_is_known() -> None:
+    """As Python has it, or as a tensor."""
+    for function in ("K.int_shape", "tf.shape"):
+        size = operators.subscript(called(function, OTHER), SliceOf((1, 3, None)))
+        resized = called("tf.image.resize", ROWS, size)
+        assert computed(resized).startswith("Resize(x0, size=[3, 4]")
+    assert called(
+        "np.prod", operators.subscript(called("K.int_shape", X), SliceOf((1, None, None)))
+    ) == Const(12, "np.prod(K.int_shape(x)[1:])")
+    with pytest.raises(Unknown, match=r"^a product of sizes that are not known$"):
+        called("np.prod", called("K.int_shape", X))
+
+
+@pytest.mark.parametrize(
+    ("name", "positional", "reason"),
+    [
+        ("K.squeeze", (X, constant(None)), "a squeeze of all axes"),
+        ("tf.reshape", (X, whole(-1, -1)), "a shape with several unknown sizes"),
+        ("tf.reshape", (X, whole(-2, 12)), "a shape with several unknown sizes"),
+        ("K.batch_flatten", (UNSHAPED,), "`K.batch_flatten` of an unknown shape"),
+        ("tf.unstack", (UNSHAPED,), "`tf.unstack` of an unknown size"),
+        ("tf.unstack", (X,), "`tf.unstack` of an unknown size"),
+        ("tf.split", (X, whole(-1, 2)), "a split in unknown sizes"),
+        ("tf.split", (X, constant(1000)), "a split in many parts"),
+        ("K.reverse", (X, constant(None)), "a reversal without axes"),
+        ("tf.ensure_shape", (X, whole(4, 3, 4)), "a check of sizes that only a run knows"),
+        ("tf.ensure_shape", (X, whole(3, 4)), "a check of sizes that only a run knows"),
+        ("tf.ensure_shape", (UNSHAPED, whole(3, 4)), "a check of sizes that only a run knows"),
+        ("tf.slice", (X, whole(0, 1), whole(-1, 2, -1)), "the slice"),
+        ("tf.slice", (X, whole(0, -1, 0), whole(-1, 2, -1)), "the slice"),
+    ],
+)
+def test_what_is_not_understood(
+    name: str, positional: tuple[SymbolicValue, ...], reason: str
+) -> None:
+    with pytest.raises(Unknown, match=f"^{reason}$"):
+        called(name, *positional)

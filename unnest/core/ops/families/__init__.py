@@ -1,0 +1,1 @@
+"""Entries of the registry, by family: names, arguments, kind, arrays, shape and Keras 3 nodes of each operation."""

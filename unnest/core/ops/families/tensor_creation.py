@@ -1,0 +1,277 @@
+"""Operations that make numbers which no tensor of the batch holds: constants, fills, ranges, one-hot rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unnest.core.model import Json, Shape, Unknown
+from unnest.core.ops.call import Value
+from unnest.core.ops.element_arrays import Array, check_size
+from unnest.core.ops.families.shape_and_dtype import cast
+from unnest.core.ops.keras3_nodes.function_registry import keras3
+from unnest.core.ops.operation_entry import Theano
+from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.registry import define, operation, shape_rule
+from unnest.core.ops.shape_arithmetic import axis_of, shape_of, whole
+from unnest.core.ops.whole_numbers_and_quotients import whole_number, whole_numbers
+
+if TYPE_CHECKING:
+    from unnest.core.ops.keras3_nodes.expression_values import (
+        ArrayKind,
+        Const,
+        ConstantArray,
+        SymbolicTensor,
+    )
+    from unnest.core.ops.keras3_nodes.function_call import FunctionCall
+
+
+FLOAT = "float32"
+
+
+define(
+    "one_hot",
+    "x|indices depth|num_classes on_value off_value axis dtype",
+    Kind.ROWWISE,
+    nodes={"OneHot": "x depth on_value off_value @axis"},
+)
+
+
+@shape_rule("one_hot")
+def one_hot_shape(x: Value, depth: Value, axis: Value = None, **numbers: Value) -> Shape:
+    """Shape with a new axis of `depth` entries, by default the last. Raises Unknown."""
+    del numbers
+    shape = shape_of(x)
+    place = len(shape) if axis is None else axis_of(axis, len(shape) + 1)
+    return (*shape[:place], whole(depth), *shape[place:])
+
+
+@keras3("K.one_hot", "x|indices num_classes", theano=Theano.USUALLY)
+def backend_one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of `K.one_hot`: ones and zeros along a new last axis."""
+    return _one_hot_of(call, "num_classes")
+
+
+@keras3("tf.one_hot", "x|indices depth on_value=null off_value=null axis=null dtype=null")
+def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of `tf.one_hot`, with ones and zeros or two other numbers. Raises Unknown."""
+    if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
+        raise Unknown("one-hot rows of another dtype")
+    if call.axis() not in {None, -1}:
+        raise Unknown("one-hot rows along another axis than the last")
+    on = 1.0 if call.is_omitted("on_value") else call.number("on_value")
+    off = 0.0 if call.is_omitted("off_value") else call.number("off_value")
+    made = _one_hot_of(call, "depth")
+    if (on, off) == (1.0, 0.0):
+        return made
+    return call.calculate("Add", call.calculate("Multiply", made, float(on - off)), float(off))
+
+
+def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
+    x = call.tensor("x")
+    if x.dtype not in {"int32", "int64", "uint8"}:
+        raise Unknown(f"one-hot rows of {x.dtype}")
+    return replace(
+        call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT
+    )
+
+
+@operation("convert_to_tensor", "x dtype", Kind.MAP)
+def convert_to_tensor(x: Value, dtype: Value = None) -> Array:
+    """Return an array, of `dtype` if one is named."""
+    return np.asarray(x) if dtype is None else cast(x, dtype)
+
+
+@keras3("tf.convert_to_tensor", "value dtype=null")
+def convert_to_tensor_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """Return a constant with the dtype that TensorFlow gives it."""
+    _check_float_tensor(call)
+    return _float_constant(call, None)
+
+
+@operation("constant", "x dtype", Kind.NUMBERS)
+def constant(x: Value, dtype: Value = None) -> Array:
+    """Return an array of numbers, as `convert_to_tensor` does."""
+    return convert_to_tensor(x, dtype)
+
+
+@keras3("K.constant", "value dtype=null shape=null")
+def backend_constant_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """A float constant (`K.constant`), whatever numbers it is made of."""
+    return _float_constant(call, _shape_of_constant(call))
+
+
+@keras3("tf.constant", "value dtype=null shape=null")
+def constant_nodes(call: FunctionCall) -> ConstantArray | Const:
+    """Return a constant with the dtype that TensorFlow gives it."""
+    _check_float_tensor(call)
+    return _float_constant(call, _shape_of_constant(call))
+
+
+def _check_float_tensor(call: FunctionCall) -> None:
+    """Raise Unknown for a tensor of integers, or of 64 bits, which NumPy's floats make unless told otherwise."""
+    if not call.is_omitted("dtype") or call.has_float32("value"):
+        return
+    if not call.holds_floats("value"):
+        raise Unknown("a tensor of integers")
+    if call.is_array("value"):
+        raise Unknown("a tensor of 64 bits")
+
+
+def _check_float32(call: FunctionCall) -> None:
+    """Raise Unknown for any other dtype that a call names."""
+    if not call.is_omitted("dtype") and call.dtype("dtype") != FLOAT:
+        raise Unknown("a tensor of another dtype than float32")
+
+
+def _shape_of_constant(call: FunctionCall) -> list[int] | None:
+    return None if call.is_omitted("shape") else _sizes(call)
+
+
+def _sizes(call: FunctionCall) -> list[int]:
+    return [call.integer("shape")] if call.is_plain("shape") else call.integers("shape")
+
+
+def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArray | Const:
+    """Return a float constant: a number, an array of numbers, or one number in a shape. Raises Unknown."""
+    _check_float32(call)
+    if call.is_number("value"):
+        value = float(call.number("value"))
+        return call.constant(value) if shape is None else _filled(call, shape, value, "tensor")
+    made = call.array("value", "tensor")
+    if shape is None:
+        return made
+    # One size of a shape may follow from the others in a reshape, and not in a constant.
+    if not shape or min(shape) < 1:
+        raise Unknown("the shape of an array")
+    return call.array_reshaped(made, shape)
+
+
+def _filled(
+    call: FunctionCall, shape: list[int], value: float, array_kind: ArrayKind
+) -> ConstantArray:
+    """Return an array filled with one number. Raises Unknown."""
+    if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
+        raise Unknown("the shape of an array")
+    nested: Json = value
+    for size in reversed(shape):
+        nested = [nested] * size
+    return call.constant_array(nested, array_kind)
+
+
+MAX_CONSTANT = 10_000
+"""Numbers in one constant of a model."""
+
+
+@operation("range arange", "start limit|stop delta|step dtype", Kind.NUMBERS)
+def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = None) -> Array:
+    """Return the numbers of `range(start, limit, delta)`; a single argument is the limit. Raises Unknown."""
+    first, last = (0, start) if limit is None else (start, limit)
+    numbers = [np.asarray(v).reshape(()) for v in (first, last, 1 if delta is None else delta)]
+    if any(n.dtype.kind not in "iuf" for n in numbers):
+        raise Unknown("the bounds of a range")
+    check_size(int(abs(numbers[1] - numbers[0]) / max(abs(float(numbers[2])), 1e-9)))
+    found = np.arange(*(n.item() for n in numbers))
+    return found if dtype is None else cast(found, dtype)
+
+
+@keras3("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
+def arange_nodes(call: FunctionCall) -> ConstantArray:
+    """A constant of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
+    is_one = call.is_omitted("stop")
+    start, stop = (
+        (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+    )
+    step = call.integer("step")
+    if not call.is_omitted("dtype") and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
+        raise Unknown("a range of another dtype")
+    if not step or not 0 < len(range(start, stop, step)) <= MAX_CONSTANT:
+        raise Unknown("the length of a range")
+    return call.constant_array([*range(start, stop, step)])
+
+
+@operation("linspace", "start limit|stop num endpoint", Kind.NUMBERS)
+def linspace(start: Value, limit: Value, num: Value, endpoint: Value = True) -> Array:
+    """Return `num` numbers at equal distances, `limit` the last of them. Raises Unknown."""
+    first, last, count = np.asarray(start), np.asarray(limit), whole_number(num)
+    if not endpoint or any(n.ndim or n.dtype.kind not in "iuf" for n in (first, last)):
+        raise Unknown("the bounds of numbers at equal distances")
+    check_size(count)
+    return np.linspace(first.item(), last.item(), count)
+
+
+@operation("fill", "shape|dims value", Kind.FILL)
+def fill(shape: Value, value: Value = 0) -> Array:
+    """Return an array filled with one number."""
+    dims = whole_numbers(shape)
+    check_size(int(np.prod(dims, dtype=np.int64)))
+    return np.full(dims, np.asarray(value))
+
+
+@operation("zeros", "shape|dims dtype", Kind.FILL)
+def zeros(shape: Value, dtype: Value = None) -> Array:
+    """Return an array of zeros."""
+    del dtype
+    return fill(shape, 0)
+
+
+@operation("ones", "shape|dims dtype", Kind.FILL)
+def ones(shape: Value, dtype: Value = None) -> Array:
+    """Return an array of ones."""
+    del dtype
+    return fill(shape, 1)
+
+
+# (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
+
+
+def _filling(name: str, value: float) -> None:
+    """Register functions that fill a shape with one number."""
+
+    @keras3(f"tf.{name}", "shape dtype=null")
+    def nodes(call: FunctionCall) -> ConstantArray:
+        _check_float32(call)
+        return _filled(call, _sizes(call), value, "tensor")
+
+    @keras3(f"np.{name}", "shape dtype=null")
+    def numpy_nodes(call: FunctionCall) -> ConstantArray:
+        return _filled(call, _sizes(call), value, call.numpy_dtype("dtype") or "float64")
+
+
+_filling("ones", 1.0)
+_filling("zeros", 0.0)
+
+
+@operation("zeros_like", "x dtype", Kind.FILL, keeps_shape=True)
+def zeros_like(x: Value, dtype: Value = None) -> Array:
+    """Return zeros in the shape of an array."""
+    check_size(np.size(x))
+    return cast(np.zeros(np.shape(x), np.int64), dtype or "int64")
+
+
+@operation("ones_like", "x dtype", Kind.FILL, keeps_shape=True)
+def ones_like(x: Value, dtype: Value = None) -> Array:
+    """Return ones in the shape of an array."""
+    check_size(np.size(x))
+    return cast(np.ones(np.shape(x), np.int64), dtype or "int64")
+
+
+def _like(functions: str, class_name: str) -> None:
+    """Register functions that fill the shape of a tensor."""
+
+    @keras3(functions, "x|tensor|input")
+    def nodes(call: FunctionCall) -> SymbolicTensor:
+        return call.each_number(class_name)
+
+
+_like("K.zeros_like tf.zeros_like", "ZerosLike")
+_like("K.ones_like tf.ones_like", "OnesLike")
+
+
+@operation("invert_permutation", "x", Kind.NUMBERS)
+def invert_permutation(x: Value) -> Array:
+    """Return the position of each number in a permutation."""
+    return np.argsort(np.asarray(x))
