@@ -65,7 +65,7 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.make_plan import plan
-import unnest.core.wrappers.layer_graph.layer_graph_wrappers, unnest.core.rewrite.extract_template
+import unnest.core.wrappers.layer_graph.recognise_layer_graph, unnest.core.rewrite.extract_template
 import unnest.core.weight_assignment.divide_flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
@@ -91,7 +91,7 @@ OTHERS = (
     *("unnest.formats.tensorflow", "unnest.formats.keras3.keras_zip"),
     *(
         "unnest.core.byte_code.machine",
-        "unnest.core.wrappers.serving_graph.serving_graph_wrappers",
+        "unnest.core.wrappers.serving_graph.recognise_serving_graph",
         "unnest.core.ops.keras3_nodes.expression_values",
     ),
     *(

@@ -9,7 +9,7 @@ import pytest
 import unnest
 from tests import judged, makeh5
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Recognised
+from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
 
 NEAR = Recognised(near_misses=(NearMiss("m", "m gives all rows of x, in another order"),))
 

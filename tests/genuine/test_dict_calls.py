@@ -15,7 +15,7 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
 from unnest.core.rewrite import extract_template
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.open_and_plan import open_model
 
 FOLDER = FIXTURES / "dict_calls"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.keras import make_parallel, multi_gpu_model, template_model
 from unnest.keras.batch_split import whole_ratios
 from unnest.keras.parallel_model import towers_of
@@ -315,7 +315,7 @@ def test_a_saved_parallel_model_loads_and_is_recognised(
     for a, b in zip(_flat(parallel(batch)), _flat(loaded(batch)), strict=True):
         np.testing.assert_array_equal(a, b)
     assert towers_of(loaded) == (("CPU:0", "CPU:1", "CPU:2"), (1, 2, 1))
-    found = layer_graph_wrappers.find(read(_architecture(path)))
+    found = recognise_layer_graph.find(read(_architecture(path)))
     assert [(f.template, len(f.towers)) for f in found] == [(template.name, 3)]
 
 

@@ -121,7 +121,7 @@ def test_a_subclass_with_its_own_constructor(tf: Any, keras: Any, zoo: Any) -> N
 def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> None:
     """The two views of a live model lead to the same wrapper."""
     from unnest.core.architecture import read
-    from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+    from unnest.core.wrappers.layer_graph import recognise_layer_graph
 
     template = zoo[name]()
     parallel = multi_gpu_model(template, 2)
@@ -133,7 +133,7 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
     seen = [
         [
             (f.template, f.towers, f.merges, f.confidence)
-            for f in layer_graph_wrappers.find(read(view))
+            for f in recognise_layer_graph.find(read(view))
         ]
         for view in (stored, drawn)
     ]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.opgraphs import Case, cases, plain, wrapped
-from unnest.core.wrappers.serving_graph.serving_graph_wrappers import find, follow
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import find, follow
 from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 
 #: What makes a graph no wrapper.

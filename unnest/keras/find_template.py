@@ -13,7 +13,7 @@ from typing import Any
 from unnest.core.architecture import NotAGraph, is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.keras import keras_api
 from unnest.keras.keras_api import KerasApi, Model, api_of
 
@@ -87,7 +87,7 @@ def _called_model(api: KerasApi, model: Model, *, inside: bool = False) -> Model
     graph = graph_of(api, model)
     if graph is None:
         return None
-    for wrapper in layer_graph_wrappers.find(graph, inside=inside):
+    for wrapper in recognise_layer_graph.find(graph, inside=inside):
         if wrapper.inline is None and wrapper.scope(graph) == "whole":
             return next(layer for layer in layers if layer.name == wrapper.template)
     calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
@@ -135,7 +135,7 @@ def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Mode
     layers = {layer.name: layer for layer in model.layers}
     return [
         layers[wrapper.template]
-        for wrapper in layer_graph_wrappers.find(graph, inside=inside)
+        for wrapper in recognise_layer_graph.find(graph, inside=inside)
         if wrapper.inline is None
     ]
 

@@ -24,7 +24,7 @@ from unnest.core.architecture.input_output_names import INPUTS, OUTPUTS, end_nam
 from unnest.core.model import CallId, Json, JsonObject, Ref, Unknown
 from unnest.core.rewrite.sequential_as_functional import sequential_as_functional
 from unnest.core.wrappers.layer_graph.layer_row_shapes import stored_shape
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 
 def has_same_inputs_and_outputs(graph: Graph, wrapper: LayerWrapper) -> bool:

@@ -10,7 +10,7 @@ from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras_facts import shape_inference
 from unnest.core.model import CallId, Json, Ref
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 
 def why_not_noted(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | None:

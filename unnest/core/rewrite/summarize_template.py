@@ -8,7 +8,7 @@ from unnest.core.model import JsonObject
 from unnest.core.recognition_results import Scope, Template
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.weight_assignment.layer_weights import LayerWeights
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 
 def summarize_template(model: JsonObject, share: LayerWeights | None) -> Template:

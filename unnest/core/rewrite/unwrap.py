@@ -17,8 +17,8 @@ from unnest.core.rewrite.training_config_of_template import output_names
 from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import mixing_layer, recognise
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.findings import Code, Finding
 
 

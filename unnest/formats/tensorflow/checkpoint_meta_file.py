@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from unnest.core.wrappers.serving_graph import (
-    serving_graph_wrappers,
+    recognise_serving_graph,
     serving_wrapper_scope_and_size,
 )
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
@@ -144,10 +144,10 @@ class MetaFile:
         )
 
     @cached_property
-    def wrapper(self) -> serving_graph_wrappers.ServingWrapper | None:
+    def wrapper(self) -> recognise_serving_graph.ServingWrapper | None:
         """The wrapper in the graph. Raises Unreadable."""
         try:
-            return serving_graph_wrappers.find(
+            return recognise_serving_graph.find(
                 [self.graph], graphdef_to_op_graph.library(self.message.graph), closed=False
             ).wrapper
         except Broken as e:
@@ -161,7 +161,7 @@ class MetaFile:
             concatenations = [
                 f"{op.name}:0" for op in self.graph.ops.values() if op.kind in CONCATENATIONS
             ]
-            joined = serving_graph_wrappers.concatenated_places(view, concatenations)
+            joined = recognise_serving_graph.concatenated_places(view, concatenations)
             variable_sets = [
                 [
                     _flat_names(serving_wrapper_scope_and_size.variables(view, {place}))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.serving_graph import serving_graph_wrappers
+from unnest.core.wrappers.serving_graph import recognise_serving_graph
 from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import graphdef_to_op_graph, protobuf_messages
@@ -42,7 +42,7 @@ VARIABLE_COLLECTIONS = frozenset(
 )
 
 
-def rewire(meta: Message, towers: serving_graph_wrappers.ServingWrapper, graph: OpGraph) -> None:
+def rewire(meta: Message, towers: recognise_serving_graph.ServingWrapper, graph: OpGraph) -> None:
     """Let a graph read tower 0 in place of the merge, and what was sliced in place of its slices; `meta` is changed."""
     dead = towers.others | _downstream(graph, towers)
     if not towers.graph:
@@ -50,14 +50,14 @@ def rewire(meta: Message, towers: serving_graph_wrappers.ServingWrapper, graph: 
         for key in served(meta):
             for info in meta.signatures[key].outputs.values():
                 if info.name:
-                    info.name = serving_graph_wrappers.follow(
+                    info.name = recognise_serving_graph.follow(
                         graphdef_to_op_graph.tensor(info.name), towers.replace
                     )
     else:
         f = next(f for f in meta.graph.library.function if f.signature.name == towers.graph)
         nodes, spell = f.node_def, _as_it_is
         for key, value in list(f.ret.items()):
-            f.ret[key] = serving_graph_wrappers.follow(value, towers.replace)
+            f.ret[key] = recognise_serving_graph.follow(value, towers.replace)
     for node in nodes:
         _redirect_inputs(node, towers, dead, spell)
     if towers.graph:
@@ -74,7 +74,7 @@ def _as_it_is(tensor_name: str) -> str:
 
 def _redirect_inputs(
     node: Message,
-    towers: serving_graph_wrappers.ServingWrapper,
+    towers: recognise_serving_graph.ServingWrapper,
     dead: set[str],
     spell: Callable[[str], str],
 ) -> None:
@@ -86,7 +86,7 @@ def _redirect_inputs(
             if read[1:] not in dead or node.name in dead:
                 new.append(read)
             continue
-        instead = serving_graph_wrappers.follow(normal(read), towers.replace)
+        instead = recognise_serving_graph.follow(normal(read), towers.replace)
         new.append(read if instead == normal(read) else spell(instead))
     if new != list(node.input):
         del node.input[:]
@@ -96,7 +96,7 @@ def _redirect_inputs(
         node.attr.pop("_output_shapes", None)
 
 
-def _downstream(graph: OpGraph, towers: serving_graph_wrappers.ServingWrapper) -> set[str]:
+def _downstream(graph: OpGraph, towers: recognise_serving_graph.ServingWrapper) -> set[str]:
     """Return operations that depend on other towers and pass no merge: only control edges keep them alive."""
     readers: dict[str, list[str]] = {}
     for op in graph.ops.values():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.recognition_results import NearMiss, Scope
 from unnest.core.wrappers.serving_graph import (
-    serving_graph_wrappers,
+    recognise_serving_graph,
     serving_wrapper_scope_and_size,
 )
 from unnest.core.wrappers.serving_graph.serving_op_graph import CALLS, Broken, OpGraph
@@ -29,7 +29,7 @@ class ServedWrapper(NamedTuple):
     for no other number.
     """
 
-    towers: serving_graph_wrappers.ServingWrapper
+    towers: recognise_serving_graph.ServingWrapper
     scope: Scope
     depth: int
     parameters: int | None
@@ -55,7 +55,7 @@ def cut_out_wrappers(meta: Message, path: str) -> ServedWrappers:
                 library,
                 signature_outputs(meta),
             )
-            towers, near_misses = serving_graph_wrappers.find(
+            towers, near_misses = recognise_serving_graph.find(
                 served_graphs, library, objection=objection
             )
             if towers is None:
@@ -75,7 +75,7 @@ def _served_wrapper(
     meta: Message,
     main: OpGraph,
     library: Mapping[str, OpGraph],
-    towers: serving_graph_wrappers.ServingWrapper,
+    towers: recognise_serving_graph.ServingWrapper,
     earlier: Sequence[ServedWrapper],
 ) -> ServedWrapper:
     """Return a wrapper with its depth, scope and template, by the wrappers around it."""
@@ -109,8 +109,8 @@ def _distinct(wrappers: Sequence[ServedWrapper]) -> list[ServedWrapper]:
 
 
 def _inside(
-    outer: serving_graph_wrappers.ServingWrapper,
-    inner: serving_graph_wrappers.ServingWrapper,
+    outer: recognise_serving_graph.ServingWrapper,
+    inner: recognise_serving_graph.ServingWrapper,
     library: Mapping[str, OpGraph],
     main: OpGraph,
 ) -> bool:

@@ -25,7 +25,7 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import shows_row_cuts
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import shows_row_cuts
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import MODEL_SUFFIXES, Source

@@ -16,8 +16,8 @@ from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, JsonObject
 from unnest.core.recognition_results import Wrapper
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
 #: layers that are not. kept: of the template, in the model that is left.

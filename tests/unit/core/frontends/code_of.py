@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unnest.core.frontends.tracing.trace_stored_code import follow
+from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput
 from unnest.core.model import Json
 

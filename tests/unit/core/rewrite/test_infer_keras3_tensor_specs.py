@@ -16,7 +16,7 @@ from unnest.core.rewrite.infer_keras3_tensor_specs import (
     why_not_noted,
     with_output_noted,
 )
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper, Merge
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper, Merge
 
 Entry = dict[str, Any]
 

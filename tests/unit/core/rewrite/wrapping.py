@@ -8,8 +8,8 @@ from tests.judged import only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 OPS: dict[str, Any] = {"trainable": True, "dtype": "float32"}
 
@@ -54,5 +54,5 @@ EMBEDDED = functional(
 def found(model: dict[str, Any]) -> tuple[Graph, LayerWrapper]:
     """The graph and the one wrapper in it."""
     graph = read(model)
-    wrapper = only_wrapper(layer_graph_wrappers.recognise(graph))
+    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
     return graph, wrapper

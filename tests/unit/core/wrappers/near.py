@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from tests.unit.core.build import functional
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
 
 Entry: TypeAlias = "dict[str, Any]"
 OUTER: Entry = {"outputs": [("m", 0, 0)], "name": "outer"}

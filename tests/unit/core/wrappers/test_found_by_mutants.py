@@ -11,12 +11,12 @@ from tests.judged import check_verdict
 from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import Entry, arguments, model
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 
 
 def reasons(parallel: Entry) -> list[str]:
     """Return the near misses of a graph; [] if it has a wrapper."""
-    found = layer_graph_wrappers.recognise(read(parallel))
+    found = recognise_layer_graph.recognise(read(parallel))
     return [] if found.wrappers else [miss.reason for miss in found.near_misses]
 
 
@@ -117,7 +117,7 @@ def test_arguments_are_never_bound_late(
     for i, entry in enumerate(lane):
         entry["config"]["name"] = f"s{i}"
     check_verdict(
-        layer_graph_wrappers.recognise(read(model([lane]))), "parallel" if is_wrapper else "clean"
+        recognise_layer_graph.recognise(read(model([lane]))), "parallel" if is_wrapper else "clean"
     )
 
 
@@ -143,5 +143,5 @@ def test_a_cell_counts_from_1_only_where_1_is_taken_off_that_cell(
     for i, entry in enumerate(lane):
         entry["config"] |= {"name": f"s{i}", "function": [closing_over(source), None, [i + 1, 2]]}
     check_verdict(
-        layer_graph_wrappers.recognise(read(model([lane]))), "parallel" if is_wrapper else "clean"
+        recognise_layer_graph.recognise(read(model([lane]))), "parallel" if is_wrapper else "clean"
     )

@@ -18,7 +18,7 @@ from tests.unit.core.wrappers.towers import model as parallel
 from unnest.budget import Budget, limited
 from unnest.core.make_plan import plan
 from unnest.core.model import Stored
-from unnest.core.wrappers.serving_graph import serving_graph_wrappers
+from unnest.core.wrappers.serving_graph import recognise_serving_graph
 from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 
 MORE_THAN_TWICE = 2.2
@@ -176,7 +176,7 @@ def joins_of_columns(count: int) -> Callable[[], None]:
 
 def found_two(graph: OpGraph) -> None:
     with limited(Budget.of("", len(graph.ops) * BYTES_A_NODE)):
-        towers = serving_graph_wrappers.find([graph], {}).wrapper
+        towers = recognise_serving_graph.find([graph], {}).wrapper
     assert towers is not None
     assert towers.towers == 2
 

@@ -8,11 +8,11 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.claims.batch_split import BatchSplit
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.claims.slice_code_checks import takes_all_rows
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins
+from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit
 from unnest.core.wrappers.layer_graph.layer_joins import LayerJoin
 from unnest.core.wrappers.layer_graph.layer_slices import (
     InputFacts,
@@ -25,7 +25,7 @@ from unnest.core.wrappers.layer_graph.opaque_slice_towers import (
     all_of_an_input,
     differing_source,
 )
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+from unnest.core.wrappers.layer_graph.wrapper_records import (
     NotAWrapper,
     check_own_layers,
     listed,

@@ -13,7 +13,7 @@ from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import merge_code_checks, slice_code_checks
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Merge, NotAWrapper, listed
+from unnest.core.wrappers.layer_graph.wrapper_records import Merge, NotAWrapper, listed
 from unnest.core.wrappers.search.match_towers import expand_join
 from unnest.core.wrappers.stored_code import layer_code_rows
 

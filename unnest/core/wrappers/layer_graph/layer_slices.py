@@ -15,12 +15,12 @@ from unnest.core.frontends.layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims, slice_code_checks
-from unnest.core.wrappers.claims.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_row_shapes
+from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import NotAWrapper, listed
+from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper, listed
 
 MAX_LAYERS_BEFORE_TOWER = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""

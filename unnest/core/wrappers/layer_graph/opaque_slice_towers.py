@@ -17,10 +17,10 @@ from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims
-from unnest.core.wrappers.claims.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins, layer_row_shapes
+from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.layer_joins import LayerJoin
 from unnest.core.wrappers.layer_graph.layer_slices import (
     InputFacts,
@@ -30,7 +30,7 @@ from unnest.core.wrappers.layer_graph.layer_slices import (
 )
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.row_trial_of_slices_and_joins import with_rows_tried
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+from unnest.core.wrappers.layer_graph.wrapper_records import (
     Merge,
     NotAWrapper,
 )

@@ -18,11 +18,11 @@ from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.apply import literal_axis
 from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
 from unnest.core.wrappers.claims import slice_claims
-from unnest.core.wrappers.claims.batch_split import BatchSplit
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import NotAWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper
 from unnest.core.wrappers.search.batch_trials import (
     DIVISIBLE,
     Joined,

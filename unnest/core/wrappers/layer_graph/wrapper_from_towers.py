@@ -11,7 +11,7 @@ from unnest.core.recognition_results import Confidence
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_joins import on_batch_axis
 from unnest.core.wrappers.layer_graph.layer_slices import check_shapes
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+from unnest.core.wrappers.layer_graph.wrapper_records import (
     MAX_NAMES_IN_EVIDENCE,
     Inline,
     LayerWrapper,

@@ -14,7 +14,7 @@ from math import inf
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import NotAWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 
 #: What comparing one tensor of every tower costs.

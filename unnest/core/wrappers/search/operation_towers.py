@@ -20,7 +20,7 @@ from unnest.core.ops.element_arrays import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of, operation_of
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import NotAWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper
 from unnest.core.wrappers.search.averaged_tower_scalars import averages
 from unnest.core.wrappers.search.batch_trials import (
     Joined,

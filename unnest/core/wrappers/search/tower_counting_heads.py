@@ -24,7 +24,7 @@ from unnest.core.ops.operation_kinds import MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.core.wrappers.search.batch_trials import UNLIKE_ROWS
 from unnest.core.wrappers.search.row_mixing_trials import rows_kept
 

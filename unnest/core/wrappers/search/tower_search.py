@@ -21,7 +21,7 @@ from typing import NamedTuple
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Merge, MixesRows, NotAWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import Merge, MixesRows, NotAWrapper
 from unnest.core.wrappers.search.batch_trials import Joined
 from unnest.core.wrappers.search.match_towers import Copies, Unlike
 from unnest.core.wrappers.search.row_mixing_trials import rows_kept

@@ -1,1 +1,4 @@
-"""Wrappers in the serving graph of a SavedModel: its nodes as tensors and operations, and the wrapper among them."""
+"""Wrappers in the serving graph of a SavedModel: its nodes as tensors and operations, and the wrapper among them.
+
+Start at `recognise_serving_graph`.
+"""

@@ -7,7 +7,7 @@ from math import prod
 
 from unnest.budget import charge_steps
 from unnest.core.recognition_results import Scope
-from unnest.core.wrappers.serving_graph.serving_graph_wrappers import ServingWrapper
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import ServingWrapper
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
     CALLS,
     Broken,

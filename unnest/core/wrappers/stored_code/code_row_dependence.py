@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unnest.core.frontends.tracing.trace_stored_code import follow
+from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 from unnest.core.interpreters.row_dependence_arrays import RowsMade, RowsMixed, along
 from unnest.core.interpreters.row_mixing import TowerRows
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph

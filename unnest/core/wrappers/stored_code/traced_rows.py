@@ -12,7 +12,7 @@ from unnest.core import json_tree
 from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.candidate_decodings import every_constant
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.frontends.tracing.trace_stored_code import follow
+from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 from unnest.core.interpreters.numbered_rows import row_sizes
 from unnest.core.interpreters.trace import (
     FLOATX,

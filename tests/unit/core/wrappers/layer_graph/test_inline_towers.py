@@ -16,7 +16,7 @@ from tests.unit.core.wrappers.towers import arguments, model
 from unnest.core.architecture import read
 from unnest.core.make_plan import plan
 from unnest.core.model import Ref, Stored
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
 
 K: Any = None
 tf: Any = None

@@ -15,7 +15,7 @@ from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import arguments, model
 from unnest.core.architecture import read
 from unnest.core.model import CallId
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.layer_joins import joins_of_models
 
 
@@ -69,12 +69,12 @@ def test_merges_in_pairs_are_one() -> None:
     pairs = [concatenate("a", ("t", 1, 0), ("t", 2, 0)), concatenate("b", ("t", 3, 0), ("t", 4, 0))]
     layers = [source(), fourth, towers, *pairs]
     whole = functional(*layers, concatenate("m", ("a", 0, 0), ("b", 0, 0)), **OUTER)
-    found = only_wrapper(layer_graph_wrappers.recognise(read(whole)))
+    found = only_wrapper(recognise_layer_graph.recognise(read(whole)))
     assert [merge.calls for merge in found.merges] == [
         (CallId("m", 0), CallId("a", 0), CallId("b", 0))
     ]
     crossed = functional(*layers, concatenate("m", ("b", 0, 0), ("a", 0, 0)), **OUTER)
-    check_verdict(layer_graph_wrappers.recognise(read(crossed)), "clean")
+    check_verdict(recognise_layer_graph.recognise(read(crossed)), "clean")
 
 
 tf: Any = None  # what the code names; it is read, not called
@@ -92,5 +92,5 @@ def test_what_joins_a_tensor_with_itself_is_no_part_of_the_merge(
     whole = model([[arguments(f"s{k}", {"i": k, "parts": 2}) for k in range(2)]])
     whole["config"]["layers"].append({**after, "inbound_nodes": [[["merge", 0, 0, {}]]]})
     whole["config"]["output_layers"] = [["after", 0, 0]]
-    found = only_wrapper(layer_graph_wrappers.recognise(read(whole)))
+    found = only_wrapper(recognise_layer_graph.recognise(read(whole)))
     assert [merge.calls for merge in found.merges] == [(CallId("merge", 0),)]

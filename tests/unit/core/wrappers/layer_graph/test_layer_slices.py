@@ -16,8 +16,8 @@ from tests.unit.core.wrappers import towers as stored
 from tests.unit.core.wrappers.near import OUTER, Entry, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Recognised
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
 
 KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 #: A template that does not say what rows it takes.

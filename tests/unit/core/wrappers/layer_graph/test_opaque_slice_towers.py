@@ -15,13 +15,13 @@ from tests.unit.core.wrappers.near import OUTER, Entry, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
 
 
 def test_slices_towers_and_a_merge_are_a_wrapper() -> None:
     found = only_wrapper(
-        layer_graph_wrappers.recognise(
+        recognise_layer_graph.recognise(
             read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
         )
     )
@@ -54,7 +54,7 @@ def test_every_tower_is_merged() -> None:
     assert list(reasons(source(), third, towers, MERGE)) == ["m"]
     whole = concatenate("m", ("t", 1, 0), ("t", 2, 0), ("t", 3, 0))
     found = only_wrapper(
-        layer_graph_wrappers.recognise(read(functional(source(), third, towers, whole, **OUTER)))
+        recognise_layer_graph.recognise(read(functional(source(), third, towers, whole, **OUTER)))
     )
     assert len(found.towers) == 3
 
@@ -67,7 +67,7 @@ def test_towers_are_called_alike() -> None:
     }
     towers["inbound_nodes"][0][0][3] = {"training": True}
     check_verdict(
-        layer_graph_wrappers.recognise(
+        recognise_layer_graph.recognise(
             read(functional(source(), split("s", "x"), towers, MERGE, **OUTER))
         ),
         "parallel",
@@ -192,7 +192,7 @@ def test_code_that_stacks_the_towers_rows(
     slices: Sequence[Code], merge: Code, is_own: bool
 ) -> None:
     found = only_wrapper(
-        layer_graph_wrappers.recognise(
+        recognise_layer_graph.recognise(
             read(functional(*by_code(slices, merge, is_own=is_own), **OUTER))
         )
     )

@@ -8,7 +8,7 @@ from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, concatenat
 from tests.unit.core.wrappers import towers as stored
 from tests.unit.core.wrappers.near import OUTER, Entry, reasons
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 
 
 def test_a_slice_of_another_axis_is_none() -> None:
@@ -36,7 +36,7 @@ def test_claims_and_operations_are_carried_out_together() -> None:
 
     in_order = [("q0", 0, 0), ("q0", 0, 1), ("q1", 0, 0), ("q1", 0, 1)]
     found = only_wrapper(
-        layer_graph_wrappers.recognise(read(functional(*towers(*in_order), **OUTER)))
+        recognise_layer_graph.recognise(read(functional(*towers(*in_order), **OUTER)))
     )
     assert (len(found.towers), found.confidence) == (4, "likely")
     crossed = [("q0", 0, 1), ("q0", 0, 0), ("q1", 0, 0), ("q1", 0, 1)]

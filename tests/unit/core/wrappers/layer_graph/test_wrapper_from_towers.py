@@ -17,7 +17,7 @@ from unnest.core.wrappers.layer_graph.wrapper_from_towers import (
     slice_evidence,
     wrapper_of,
 )
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import LayerWrapper, Merge
+from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper, Merge
 from unnest.core.wrappers.search.operation_towers import find_towers
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}

@@ -14,7 +14,7 @@ from tests.judged import check_verdict, only_wrapper
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import Ref
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.row_trial_of_slices_and_joins import try_rows
 from unnest.core.wrappers.search.batch_trials import RowOrder, TrialAnswer
 
@@ -453,7 +453,7 @@ def test_rows_dealt_out_one_by_one(make: Callable[[], tuple[Writer, list[Tensor]
     """All rows, but only a merge that deals them back restores their order."""
     assert answer(*make()) is RowOrder.DEALT
     writer, inputs = make()
-    check_verdict(layer_graph_wrappers.recognise(graph_of(writer, inputs)), "clean")
+    check_verdict(recognise_layer_graph.recognise(graph_of(writer, inputs)), "clean")
 
 
 def _channels() -> tuple[Writer, list[Tensor]]:
@@ -528,7 +528,7 @@ def test_what_is_not_the_rows_of_the_batch(make: Callable[[], tuple[Writer, list
 def test_no_wrapper_without_rows(make: Callable[[], tuple[Writer, list[Tensor]]]) -> None:
     """Nothing that stands between can make them rows."""
     writer, inputs = make()
-    check_verdict(layer_graph_wrappers.recognise(graph_of(writer, inputs)), "clean")
+    check_verdict(recognise_layer_graph.recognise(graph_of(writer, inputs)), "clean")
 
 
 @pytest.mark.parametrize("make", [_rows_and_channels, _scaled, _flipped])
@@ -537,7 +537,7 @@ def test_what_every_tower_does_alike_belongs_to_it(
 ) -> None:
     """Channels taken, numbers scaled, pictures flipped in every tower in the same way: a part of what is computed."""
     writer, inputs = make()
-    found = only_wrapper(layer_graph_wrappers.recognise(graph_of(writer, inputs)))
+    found = only_wrapper(recognise_layer_graph.recognise(graph_of(writer, inputs)))
     assert found.inline is not None
     assert {at.layer for at in found.inline.calls} > {"net"}
     assert found.sources == (Ref("x", 0, 0),)
@@ -589,15 +589,15 @@ def test_one_tower_that_is_passed_on_is_a_wrapper() -> None:
     identity = {"name": "merge", "trainable": True, "function": "identity"}
     passed_on = {"class_name": "TFOpLambda", "name": "merge", "config": identity}
     w.layers[-1] = {**passed_on, "inbound_nodes": [["net", 1, 0, {}]]}
-    found = only_wrapper(layer_graph_wrappers.recognise(read(model)))
+    found = only_wrapper(recognise_layer_graph.recognise(read(model)))
     assert len(found.towers) == 1
     w.layers[-3]["inbound_nodes"] = [[*X, {"slice_spec": {"start": 1, "stop": None, "step": None}}]]
-    check_verdict(layer_graph_wrappers.recognise(read(model)), "clean")
+    check_verdict(recognise_layer_graph.recognise(read(model)), "clean")
 
 
 def test_what_is_computed_is_evidence() -> None:
     """The report says how it is known."""
     writer, inputs = by_functions([1, 1, 1])
-    found = only_wrapper(layer_graph_wrappers.recognise(graph_of(writer, inputs)))
+    found = only_wrapper(recognise_layer_graph.recognise(graph_of(writer, inputs)))
     assert found.confidence == "proven"
     assert any("all rows in order" in sentence for sentence in found.evidence)

@@ -10,8 +10,8 @@ import pytest
 from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import recognise
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
 from unnest.core.wrappers.search.operation_towers import find_towers, join_operands
 
 Spelling = Callable[[Writer], Tensor]

@@ -16,10 +16,10 @@ from unnest.core.architecture import read
 from unnest.core.model import Json, Ref
 from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.layer_graph_wrappers import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
 from unnest.core.wrappers.search.row_mixing_trials import rows_kept
-from unnest.core.wrappers.serving_graph.serving_graph_wrappers import find
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import find
 
 Step = Callable[[Writer, Tensor], Tensor]
 

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.core.build import layer
 from tests.unit.core.wrappers.towers import STORED, model
 from unnest.core.architecture import read
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Recognised
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
 
 TOWERS = 3
 
@@ -20,7 +20,7 @@ def seen(*head: dict[str, Any]) -> Recognised:
     entry = model([[STORED["config"](f"s{i}", {"i": i, "parts": TOWERS}) for i in range(TOWERS)]])
     entry["config"]["layers"] += head
     entry["config"]["output_layers"] = [[head[-1]["name"], 0, 0]]
-    return layer_graph_wrappers.recognise(read(entry))
+    return recognise_layer_graph.recognise(read(entry))
 
 
 def operation(name: str, function: str, reads: str = "merge", **arguments: Any) -> dict[str, Any]:

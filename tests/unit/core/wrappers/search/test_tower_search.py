@@ -10,7 +10,7 @@ from tests.unit.core.wrappers.inline import Tensor, Writer
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import MixesRows, NotAWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import MixesRows, NotAWrapper
 from unnest.core.wrappers.search.batch_trials import Joined
 from unnest.core.wrappers.search.match_towers import Copies, Unlike
 from unnest.core.wrappers.search.operation_towers import find_towers

@@ -13,7 +13,7 @@ from unnest.core.interpreters.numbered_rows import Values, numbered, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.search.match_towers import Copies, Unlike, walk_back
 from unnest.core.wrappers.search.operation_towers import join_operands
-from unnest.core.wrappers.serving_graph.serving_graph_wrappers import find
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import find
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
     GraphFunction,
     GraphView,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Writer, cut
-from unnest.core.wrappers.serving_graph.serving_graph_wrappers import ServingWrapper, find
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import ServingWrapper, find
 from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 from unnest.core.wrappers.serving_graph.serving_wrapper_scope_and_size import (
     built_for,

@@ -21,10 +21,12 @@ from unnest.core.frontends.python_values import (
     PythonValue,
     stored_value,
 )
-from unnest.core.frontends.tracing.attributes_and_subscripts import AttributesAndSubscripts
-from unnest.core.frontends.tracing.function_calls import FunctionCalls
-from unnest.core.frontends.tracing.operators_and_texts import OperatorsAndTexts
-from unnest.core.frontends.tracing.python_objects import PythonObjects
+from unnest.core.frontends.stored_code_tracer.trace_attributes_and_subscripts import (
+    AttributesAndSubscripts,
+)
+from unnest.core.frontends.stored_code_tracer.trace_function_calls import FunctionCalls
+from unnest.core.frontends.stored_code_tracer.trace_operators_and_texts import OperatorsAndTexts
+from unnest.core.frontends.stored_code_tracer.trace_python_objects import PythonObjects
 from unnest.core.interpreters.trace import (
     OtherSizes,
     Trace,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from unnest.core.model import CallId, Ref
-from unnest.core.wrappers.claims.batch_split import BatchSplit, InputSlices
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
+from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 
 PARTS = (Ref("s0", 0, 0), Ref("s1", 0, 0))
 STEP = (CallId("s0", 0), CallId("s1", 0))

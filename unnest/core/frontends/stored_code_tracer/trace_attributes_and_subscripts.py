@@ -18,7 +18,7 @@ from unnest.core.frontends.python_values import (
     PythonValue,
     flat,
 )
-from unnest.core.frontends.tracing.trace_state import TraceState
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
 from unnest.core.interpreters.trace import (
     Effect,
     TracedTensor,
@@ -26,7 +26,7 @@ from unnest.core.interpreters.trace import (
 from unnest.core.model import Unknown
 
 
-class AttributesAndSubscripts(TraceState):
+class AttributesAndSubscripts(TracerBase):
     """Globals and modules by name, attributes of tensors and lists, `x[key]`."""
 
     def global_value(self, name: str) -> PythonValue:

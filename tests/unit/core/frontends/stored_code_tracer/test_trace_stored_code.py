@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.frontends.code_of import inputs, result, stored
 from unnest.budget import Budget, OverBudget, limited
 from unnest.core.frontends.python_values import UNKNOWN
-from unnest.core.frontends.tracing.trace_stored_code import follow
+from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 from unnest.core.interpreters.trace import TracedInput
 from unnest.core.model import Json
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.core.frontends.code_of import inputs, result, stored
-from unnest.core.frontends.tracing.trace_stored_code import follow
+from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 
 
 def test_results_whose_number_is_not_known_are_taken_apart() -> None:

@@ -13,14 +13,14 @@ from unnest.core.frontends.python_values import (
     PythonValue,
     UnknownValue,
 )
-from unnest.core.frontends.tracing.trace_state import TraceState
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
 from unnest.core.interpreters.trace import (
     TracedTensor,
 )
 from unnest.core.model import Unknown
 
 
-class PythonObjects(TraceState):
+class PythonObjects(TracerBase):
     """Python's own objects, made and taken apart; a tensor is taken apart into tensors."""
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[PythonValue]) -> PythonValue:

@@ -13,7 +13,7 @@ from unnest.core.frontends.python_values import (
     UNKNOWN,
     PythonValue,
 )
-from unnest.core.frontends.tracing.trace_state import TraceState
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
 from unnest.core.interpreters.trace import (
     TracedTensor,
 )
@@ -21,7 +21,7 @@ from unnest.core.model import Unknown
 from unnest.core.ops.registry import BY_OPERATOR
 
 
-class OperatorsAndTexts(TraceState):
+class OperatorsAndTexts(TracerBase):
     """Unary and binary operators, comparisons, `+=`, and texts."""
 
     def unary(self, symbol: Literal["+", "-", "~"], value: PythonValue) -> PythonValue:

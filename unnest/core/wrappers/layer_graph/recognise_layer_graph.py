@@ -1,4 +1,4 @@
-"""Wrappers in a layer graph: slices, towers and merges around a template model.
+"""Find the wrappers in a layer graph: slices, towers and merges around a template model.
 
 What a wrapper is
     A *template* (a nested model) is called k times in one graph. Its j-th input is, in
@@ -31,7 +31,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+from unnest.core.wrappers.layer_graph.wrapper_records import (
     LayerWrapper,
     NotAWrapper,
     Recognised,

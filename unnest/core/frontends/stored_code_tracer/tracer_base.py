@@ -1,4 +1,4 @@
-"""The state of one run of stored code: its trace, the lists that must not change, and operations applied to tensors."""
+"""The base class of `Tracer`: the trace of one run, the lists that must not change, operations applied to tensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall
 
 
-class TraceState(ValueDomain[PythonValue]):
+class TracerBase(ValueDomain[PythonValue]):
     """The state of a trace, which all modules of this package read and add to; `trace_stored_code.Tracer` joins them.
 
     `shared` are values that other calls of the function see as well: lists in them may not be changed.

@@ -14,8 +14,8 @@ from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import Recognised
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
 
 INDEX = [{"i": i, "parts": 2} for i in range(2)]
 OPAQUE = (
@@ -36,11 +36,11 @@ def merge(kind: str, **config: Any) -> Entry:
 
 def seen(entry: Entry, *vouched: str) -> Recognised:
     """Return what is recognised in a model."""
-    return layer_graph_wrappers.recognise(read(entry), vouched)
+    return recognise_layer_graph.recognise(read(entry), vouched)
 
 
 def test_a_chain_has_no_room_for_towers() -> None:
-    assert layer_graph_wrappers.recognise(read(sequential(layer("a"), layer("b")))) == Recognised()
+    assert recognise_layer_graph.recognise(read(sequential(layer("a"), layer("b")))) == Recognised()
 
 
 def test_two_towers() -> None:
@@ -205,7 +205,7 @@ def _shared_layers(told: Sequence[Mapping[str, int]], *, learns: bool = True) ->
 def test_towers_of_the_models_own_layers_behind_told_slices() -> None:
     """The first tower's calls, what they read in place of the slice, what stands for the merged tensor."""
     graph = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}]).graph(["joined", 0, 0])
-    found = only_wrapper(layer_graph_wrappers.recognise(graph))
+    found = only_wrapper(recognise_layer_graph.recognise(graph))
     assert found.inline is not None
     assert (found.template, found.sources, found.confidence) == (
         "dense",
@@ -235,14 +235,14 @@ def test_own_layers_behind_slices_that_are_told_otherwise(
     told: list[dict[str, int]], reason: str
 ) -> None:
     """Towers of the model's own layers need slices that show all rows in order."""
-    seen = layer_graph_wrappers.recognise(_shared_layers(told).graph(["joined", 0, 0]))
+    seen = recognise_layer_graph.recognise(_shared_layers(told).graph(["joined", 0, 0]))
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
 
 
 def test_own_layers_that_learn_nothing_behind_told_slices() -> None:
     """Towers without weights are not worth a wrapper, and may be parts on purpose."""
     writer = _shared_layers([{"i": 0, "parts": 2}, {"i": 1, "parts": 2}], learns=False)
-    seen = layer_graph_wrappers.recognise(writer.graph(["joined", 0, 0]))
+    seen = recognise_layer_graph.recognise(writer.graph(["joined", 0, 0]))
     assert seen.wrappers == ()
     assert [miss.reason for miss in seen.near_misses] == [
         "the towers that end in drop hold no weights, except those of normalizations"
@@ -261,7 +261,7 @@ def test_towers_that_are_built_for_their_number_of_rows_take_no_other() -> None:
     joined = writer.join(
         writer.dense(*(writer.call("reshape", part, shape=[4, 4]) for part in parts))
     )
-    seen = layer_graph_wrappers.recognise(writer.graph(joined))
+    seen = recognise_layer_graph.recognise(writer.graph(joined))
     assert seen.wrappers == ()
     assert [miss.reason for miss in seen.near_misses] == [
         "op_3 is built for the number of rows of one tower, and takes no other"
@@ -300,7 +300,7 @@ def test_rows_of_another_shape_behind_told_slices() -> None:
         {"class_name": "Functional", "name": "net", "config": config, "inbound_nodes": calls}
     )
     joined = writer.join(writer.dense(["net", 1, 0], ["net", 2, 0]))
-    seen = layer_graph_wrappers.recognise(writer.graph(joined))
+    seen = recognise_layer_graph.recognise(writer.graph(joined))
     reason = "net takes rows of another shape than those of x"
     assert (seen.wrappers, [miss.reason for miss in seen.near_misses]) == ((), [reason])
 
@@ -332,4 +332,4 @@ def test_rows_of_another_shape_behind_told_slices() -> None:
 def test_layers_that_show_every_cut_of_the_batch(entry: Entry, *, is_shown: bool) -> None:
     """Custom code, within Keras's layers and within models too, and operations that are not known may cut rows."""
     graph = read(functional(source(), entry, outputs=[("h", 0, 0)]))
-    assert layer_graph_wrappers.shows_row_cuts(graph) is is_shown
+    assert recognise_layer_graph.shows_row_cuts(graph) is is_shown

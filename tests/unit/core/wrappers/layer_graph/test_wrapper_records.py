@@ -9,8 +9,8 @@ from tests.unit.core.wrappers.near import OUTER
 from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import MixedRows, NearMiss
-from unnest.core.wrappers.layer_graph import layer_graph_wrappers
-from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.wrapper_records import (
     MixesRows,
     NotAWrapper,
     listed,
@@ -20,7 +20,7 @@ from unnest.core.wrappers.layer_graph.wrappers_and_near_misses import (
 def test_what_the_first_tower_reads_and_gives() -> None:
     """Around a model: its first call's tensors, whatever the order of the layers."""
     graph = read(functional(source(), split("s", "x"), TOWERS, MERGE, **OUTER))
-    found = only_wrapper(layer_graph_wrappers.recognise(graph))
+    found = only_wrapper(recognise_layer_graph.recognise(graph))
     assert found.sources_by_slice(graph) == {Ref("s", 0, 0): Ref("x", 0, 0)}
     assert found.ends == {Ref("m", 0, 0): Ref("t", 0, 0)}
     assert found.first == frozenset({CallId("t", 0)})

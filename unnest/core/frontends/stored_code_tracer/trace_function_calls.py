@@ -21,7 +21,7 @@ from unnest.core.frontends.python_values import (
     every,
     lists_in,
 )
-from unnest.core.frontends.tracing.trace_state import TraceState
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
 from unnest.core.interpreters.trace import (
     FLOATX,
     TracedTensor,
@@ -30,7 +30,7 @@ from unnest.core.model import Unknown
 from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
 
 
-class FunctionCalls(TraceState):
+class FunctionCalls(TracerBase):
     """Calls of functions; those of libraries are operations of the trace."""
 
     def call(

@@ -1,4 +1,4 @@
-"""Wrappers in a graph of layers, and reasons why a candidate is not one."""
+"""The values of recognition in layer graphs: `LayerWrapper`, `Merge`, and `NotAWrapper` with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wrapper among the operations of a serving graph, and what to read in place of what without it.
+"""Find the wrapper among the operations of a serving graph, and the tensors to read in its place.
 
 It is found as in a graph of layers (`tower_search`). A graph in which the definition holds computes the same
 without the wrapper, so that the cut is safe by construction. What is cut is named in one graph, flat or a function's:

@@ -1,0 +1,1 @@
+"""Tests of `unnest.core.frontends.stored_code_tracer`."""

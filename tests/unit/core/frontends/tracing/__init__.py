@@ -1,1 +1,0 @@
-"""Tests of `unnest.core.frontends.tracing`."""
