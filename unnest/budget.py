@@ -37,7 +37,7 @@ BYTES_A_STEP = 512
 #: Results that `memoize` keeps while a file is worked on; of each layer there are about four.
 RESULTS_KEPT_FOR_A_FILE = 65_536
 #: Results that `memoize_across_files` keeps for later files.
-ANSWERS_KEPT_ACROSS_FILES = 1024
+ANSWERS_KEPT_ACROSS_FILES = 4096
 
 ResultT = TypeVar("ResultT")
 
