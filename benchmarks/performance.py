@@ -227,7 +227,7 @@ def to_keras_3(bench: Bench) -> list[Row]:
 
 def phases(bench: Bench) -> list[Row]:
     """Return how `fix` of a large .h5 spends its time, without Python's start; reading back and fsync overlap."""
-    from unnest.files import os_calls
+    from unnest.files import portable_file_operations
     from unnest.formats.hdf5.legacy_h5_writer import H5Container
 
     source, output = bench.h5(bench.megabytes), bench.folder / "output.h5"
@@ -248,7 +248,7 @@ def phases(bench: Bench) -> list[Row]:
     timed(H5Container, "open", "opening, the input and what was written")
     timed(H5Container, "write", "writing")
     timed(H5Container, "verify", "reading back and comparing")
-    timed(os_calls, "sync", "fsync, beside reading back")
+    timed(portable_file_operations, "sync", "fsync, beside reading back")
     import unnest as library
 
     for turn in range(bench.rounds + 1):

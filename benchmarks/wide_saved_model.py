@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
-from unnest.formats.tensorflow import protobuf_messages, sstable
+from unnest.formats.tensorflow import protobuf_messages, read_sstable
 from unnest.formats.tensorflow.protobuf_messages import Message
 
 #: A perceptron of 4, WIDTH and 3 units without optimizer, in three towers. Nothing else in it has that number, but for
@@ -94,7 +94,7 @@ def _grow(pairs: dict[bytes, bytes], folder: Path, width: int) -> None:
             shard.stat().st_size,
             ITEM * math.prod(d.size for d in entry.shape.dim),
         )
-        entry.crc32c = sstable.mask(_append(shard, entry.size))
+        entry.crc32c = read_sstable.mask(_append(shard, entry.size))
         pairs[key] = protobuf_messages.dump(entry)
 
 
@@ -105,5 +105,5 @@ def _append(path: Path, count: int) -> int:
         for written in range(0, count, len(PIECE)):
             piece = PIECE[: count - written]
             file.write(piece)
-            crc = sstable.extend(crc, piece)
+            crc = read_sstable.extend(crc, piece)
     return crc

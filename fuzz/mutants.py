@@ -23,7 +23,7 @@ import numpy as np
 
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import table
-from unnest.formats.tensorflow import protobuf_messages, sstable
+from unnest.formats.tensorflow import protobuf_messages, read_sstable
 
 #: reader -> patterns of its fixtures.
 READERS = {
@@ -239,7 +239,7 @@ def _zip(random: Random, path: Path) -> None:
 
 def _index(random: Random, path: Path) -> None:
     """An entry changed, under new checksums."""
-    pairs = sstable.entries(path.read_bytes(), str(path))
+    pairs = read_sstable.entries(path.read_bytes(), str(path))
     key = random.choice(sorted(pairs))
     message = protobuf_messages.parse(
         "BundleEntry" if key else "BundleHeader", pairs[key], str(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from unnest.formats.tensorflow import sstable
+from unnest.formats.tensorflow import read_sstable
 
 
 def varint(value: int) -> bytes:
@@ -22,7 +22,7 @@ def block(pairs: Mapping[bytes, bytes]) -> bytes:
     """One block without shared prefixes, with its type and checksum."""
     body = b"".join(varint(0) + varint(len(k)) + varint(len(v)) + k + v for k, v in pairs.items())
     body += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
-    return body + sstable.masked_crc(body).to_bytes(4, "little")
+    return body + read_sstable.masked_crc(body).to_bytes(4, "little")
 
 
 def table(pairs: Mapping[bytes, bytes]) -> bytes:
@@ -34,11 +34,11 @@ def table(pairs: Mapping[bytes, bytes]) -> bytes:
 
     index = block({b"\xff": handle(0, data)})
     footer = handle(len(data), meta) + handle(len(data) + len(meta), index)
-    return data + meta + index + footer.ljust(40, b"\0") + sstable.MAGIC.to_bytes(8, "little")
+    return data + meta + index + footer.ljust(40, b"\0") + read_sstable.MAGIC.to_bytes(8, "little")
 
 
 def altered(index: Path, change: Callable[[dict[bytes, bytes]], None]) -> None:
     """The index with its pairs changed; every checksum is right again."""
-    pairs = sstable.entries(index.read_bytes(), str(index))
+    pairs = read_sstable.entries(index.read_bytes(), str(index))
     change(pairs)
     index.write_bytes(table(pairs))

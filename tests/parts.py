@@ -44,7 +44,7 @@ ONE_IN: Mapping[str, int] = {
     "tests/unit/core/wrappers/test_work.py::test_a_serving_graph_of_a_hundred_thousand_operations": 0,
     "tests/unit/core/test_json_tree.py": 2,
     "tests/unit/formats/test_parse_yaml.py": 3,
-    "tests/unit/test_in_memory_report_cache.py": 6,
+    "tests/unit/build_report/test_in_memory_report_cache.py": 6,
 }
 
 #: The same for `--part most`: kinds of tests that took 15 seconds of the processor or more each.

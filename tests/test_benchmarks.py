@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import unnest
-from unnest.formats.tensorflow.tensor_bundle import Bundle
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 
 ROOT = Path(__file__).parents[1]
 KIB = 1024

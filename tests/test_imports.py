@@ -69,7 +69,7 @@ import unnest.core.wrappers.layer_graph.recognise_layer_graph, unnest.core.rewri
 import unnest.core.weight_assignment.divide_flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
-    assert loaded(code, "unnest.formats", "unnest.files.name_output_atomically") == set()
+    assert loaded(code, "unnest.formats", "unnest.files.write_output_atomically") == set()
 
 
 @pytest.mark.parametrize(("args", "library"), [(["inspect"], set()), (["fix", "-n"], {"h5py"})])
@@ -96,13 +96,13 @@ OTHERS = (
     ),
     *(
         "unnest.keras",
-        "unnest.verify",
+        "unnest.outputs.verify",
         "unnest.batch.workers",
         "unnest.batch.dask_workers",
     ),
     *(
         "unnest.remote.store",
-        "unnest.remote.download_and_upload",
+        "unnest.remote.run_on_local_copy",
         "unnest.report.json_report",
         "unnest.report.page.render",
     ),

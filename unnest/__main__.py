@@ -64,7 +64,7 @@ def _state() -> str:
         return NOTHING_LEFT
     if len(completed) > 1:
         return f"{len(completed)} outputs are complete, {NOTHING_LEFT}"
-    from unnest.report.escape import plain
+    from unnest.report.escape_stored_names import plain
 
     return f"{plain(completed[0])} is complete, {NOTHING_LEFT}"
 

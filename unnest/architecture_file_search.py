@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from unnest import open_and_plan, output_file_names
+from unnest import open_and_plan
 from unnest.budget import limited
 from unnest.core.plan import Choices
 from unnest.errors import UnnestError
@@ -15,6 +15,7 @@ from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import checkpoint_prefix
 from unnest.formats.translate_errors import reading
 from unnest.options import FixOptions, architecture_argument, architecture_inputs
+from unnest.outputs import output_file_names
 
 ARCHITECTURE_SUFFIXES = (".json", ".yaml", ".yml")
 #: Files of these suffixes that are tried in a folder, and bytes of each.

@@ -1,4 +1,4 @@
-"""inspect(): open the file, let the core make a plan, and report it (`unnest.report_builder`).
+"""inspect(): open the file, let the core make a plan, and report it (`unnest.build_report.fields_from_plan`).
 
 A bad file is a Report that says so; only a caller's mistake raises (UsageError).
 """
@@ -12,8 +12,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from unnest import keras_3_preview, log_if_loaded, open_and_plan, report_builder, report_pictures
+from unnest import log_if_loaded, open_and_plan
 from unnest.budget import limited
+from unnest.build_report import add_pictures_to_report, fields_from_plan, keras_3_preview
+from unnest.build_report.in_memory_report_cache import ReportCache
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, UnnestError
@@ -21,7 +23,6 @@ from unnest.files import interrupts
 from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import container_of
 from unnest.formats.translate_errors import no_memory, out_of_memory, raise_callers_own, reading
-from unnest.in_memory_report_cache import ReportCache
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, safe_url, with_path_replaced
 from unnest.report.result import Problem, Report
@@ -172,19 +173,21 @@ def _report_without_architecture(
 
 
 def _report_with(report: Report, source: Source, plan: Plan, options: FixOptions) -> Report:
-    described = report_builder.with_plan(report, source, plan)
+    described = fields_from_plan.with_plan(report, source, plan)
     described = replace(
-        described, near_misses=plan.near_misses, fix_would=report_builder.describe_fix(source, plan)
+        described,
+        near_misses=plan.near_misses,
+        fix_would=fields_from_plan.describe_fix(source, plan),
     )
-    return report_pictures.with_pictures(described, source, plan, options)
+    return add_pictures_to_report.with_pictures(described, source, plan, options)
 
 
 def _inspect_remote(url: str, inspect_copy: Callable[[str], Report], *, trust: bool) -> Report:
     """Inspect a copy without the tensors' bytes."""
-    from unnest.remote import download_and_upload
+    from unnest.remote import run_on_local_copy
 
     try:
-        with download_and_upload.local_copy(url, with_tensors=False, trust=trust) as path:
+        with run_on_local_copy.local_copy(url, with_tensors=False, trust=trust) as path:
             return with_path_replaced(inspect_copy(path), path, safe_url(url))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a report, not a traceback
         return with_error(Report(path=safe_url(url), verdict="unreadable", inspector=inspect), e)

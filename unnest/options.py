@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
-from unnest import container_suffixes, output_file_names
 from unnest.core.model import JsonObject
 from unnest.errors import Unreadable, UsageError
 from unnest.formats.container_interface import Target
+from unnest.outputs import container_suffixes, output_file_names
 
 if TYPE_CHECKING:
     from unnest.core.weight_transfer.target_model import TargetModel

@@ -20,7 +20,7 @@ from unnest.formats.detect_container import (
     may_be_model,
 )
 from unnest.inspection import inspect
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 from unnest.report.result import Report
 
 

@@ -1,4 +1,4 @@
-"""fix(): make the plan as `inspect` does, write it, read it back, and give it its name (`unnest.apply_plan`).
+"""fix(): make the plan as `inspect` does, write it, read it back, and give it its name (`unnest.outputs.apply_plan`).
 
 A bad file is a Result that says so; only a caller's mistake raises (UsageError).
 """
@@ -11,9 +11,9 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from unnest import log_if_loaded, open_and_plan, report_builder, report_pictures
-from unnest.apply_plan import apply_plan, output_of
+from unnest import log_if_loaded, open_and_plan
 from unnest.budget import limited
+from unnest.build_report import add_pictures_to_report, fields_from_plan
 from unnest.core.plan import Choices
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import replace_input, staging_folder, write_errors
@@ -31,6 +31,7 @@ from unnest.options import (
     check_usage,
     signature_of_fix,
 )
+from unnest.outputs.apply_plan import apply_plan, output_of
 from unnest.remote.urls import is_remote, path_text, safe_url
 from unnest.report.result import Result
 from unnest.user_build_function import target_model_of
@@ -135,7 +136,7 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
     if is_remote(path) or is_remote(options.path_at_output(path)):
         return _fix_remote(path, options, meter)
     if options.verify:
-        from unnest.verify import check_installed
+        from unnest.outputs.verify import check_installed
 
         check_installed()
     fingerprint: replace_input.Fingerprint | None = None
@@ -154,13 +155,13 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
                 plan = open_and_plan.plan_source(
                     source, options.architecture, Choices(options.keep_nested, options.slice_layers)
                 )
-                result = report_pictures.with_pictures(
-                    report_builder.with_plan(result, source, plan), source, plan, options
+                result = add_pictures_to_report.with_pictures(
+                    fields_from_plan.with_plan(result, source, plan), source, plan, options
                 )
             with writing(options.path_at_output(path)):
                 result_written = apply_plan(result, source, plan, options, meter, fingerprint)
         if options.verify and not options.dry_run and result_written.output is not None:
-            from unnest.verify import verify_output
+            from unnest.outputs.verify import verify_output
 
             return verify_output(result_written, result)
         return _with_architecture_beside(result_written, options)
@@ -206,11 +207,11 @@ def output_path(path: str, options: FixOptions) -> str | None:
 
 def _fix_remote(path: str, options: FixOptions, meter: PhaseMeter | None) -> Result:
     """Fix a copy of a remote file, and send the output to its place."""
-    from unnest.remote import download_and_upload
+    from unnest.remote import run_on_local_copy
 
     result = Result(path=safe_url(path), verdict="unreadable", action="failed", inspector=inspect)
     try:
-        return download_and_upload.fix(path, options, lambda at, wanted: fix_one(at, wanted, meter))
+        return run_on_local_copy.fix(path, options, lambda at, wanted: fix_one(at, wanted, meter))
     except Exception as e:  # noqa: BLE001 - whatever is wrong with a file is a result, not a traceback
         return replace(
             with_error(result, e), action="refused" if isinstance(e, Refused) else "failed"

@@ -22,7 +22,7 @@ import numpy as np
 from tests import makeh5
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered, block, table, varint
-from unnest.formats.tensorflow import protobuf_messages, sstable
+from unnest.formats.tensorflow import protobuf_messages, read_sstable
 
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
 SIMPLE = FIXTURES / "saved_model/k224/simple-official-rnn/parallel"
@@ -387,7 +387,7 @@ def _checkpoint(folder: Path, index: bytes) -> Path:
 
 def _pairs() -> dict[bytes, bytes]:
     path = Path(f"{CHECKPOINT}.index")
-    return sstable.entries(path.read_bytes(), str(path))
+    return read_sstable.entries(path.read_bytes(), str(path))
 
 
 def _whole(data: bytes, handles: list[tuple[bytes, int, int]]) -> bytes:
@@ -397,7 +397,7 @@ def _whole(data: bytes, handles: list[tuple[bytes, int, int]]) -> bytes:
         for k, at, size in handles
     )
     index += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
-    index += sstable.masked_crc(index).to_bytes(4, "little")
+    index += read_sstable.masked_crc(index).to_bytes(4, "little")
     meta = block({})
     footer = (
         varint(len(data))
@@ -405,7 +405,7 @@ def _whole(data: bytes, handles: list[tuple[bytes, int, int]]) -> bytes:
         + varint(len(data) + len(meta))
         + varint(len(index) - 5)
     )
-    return data + meta + index + footer.ljust(40, b"\0") + sstable.MAGIC.to_bytes(8, "little")
+    return data + meta + index + footer.ljust(40, b"\0") + read_sstable.MAGIC.to_bytes(8, "little")
 
 
 @costly("damaged-index")
@@ -424,7 +424,7 @@ def keys_of_100_kb_that_share_a_prefix(folder: Path) -> Path:
     shared = varint(100_000) + varint(4) + varint(0)
     body += b"".join(shared + k.to_bytes(4, "big") for k in range(400_000))
     body += (0).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0"
-    data = body + sstable.masked_crc(body).to_bytes(4, "little")
+    data = body + read_sstable.masked_crc(body).to_bytes(4, "little")
     return _checkpoint(folder, _whole(data, [(b"\xff", 0, len(data) - 5)]))
 
 
@@ -444,7 +444,7 @@ def shape_of_200_000_dimensions(folder: Path) -> Path:
 @costly("wrong-shape", "over-budget", "damaged-index", None)
 def slices_8_000_of_one_tensor(folder: Path) -> Path:
     """A partitioned variable in 8,000 parts, along two axes."""
-    from unnest.formats.tensorflow.tensor_bundle import slice_key
+    from unnest.formats.tensorflow.read_tensor_bundle import slice_key
 
     pairs = _pairs()
     whole = protobuf_messages.new("BundleEntry")
@@ -479,7 +479,7 @@ def snappy_byte_by_byte(folder: Path) -> Path:
     tail = body[-(8 + rest) :]
     packed += bytes([(len(tail) - 1) << 2]) + tail
     data = bytes(packed) + b"\1"
-    data += sstable.masked_crc(data).to_bytes(4, "little")
+    data += read_sstable.masked_crc(data).to_bytes(4, "little")
     return _checkpoint(folder, _whole(data, [(b"\xff", 0, len(data) - 5)]))
 
 
@@ -647,7 +647,7 @@ def objects_100_000(folder: Path) -> Path:
             node.children.add(node_id=(k * 12 + n + 1) % 30_000, local_name=f"layer-{n}")
     text = protobuf_messages.dump(graph)
     lengths = varint(len(text))
-    crc = sstable.mask(sstable.extend(0, len(text).to_bytes(4, "little")))
+    crc = read_sstable.mask(read_sstable.extend(0, len(text).to_bytes(4, "little")))
     data = lengths + crc.to_bytes(4, "little") + text
     path = Path(f"{CHECKPOINT}.data-00000-of-00001")
     at = path.stat().st_size
@@ -659,10 +659,10 @@ def objects_100_000(folder: Path) -> Path:
             "BundleEntry", pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"], "entry"
         )
         entry.offset, entry.size = at, len(data)
-        whole = sstable.extend(
-            sstable.extend(0, len(text).to_bytes(4, "little")), crc.to_bytes(4, "little")
+        whole = read_sstable.extend(
+            read_sstable.extend(0, len(text).to_bytes(4, "little")), crc.to_bytes(4, "little")
         )
-        entry.crc32c = sstable.mask(sstable.extend(whole, text))
+        entry.crc32c = read_sstable.mask(read_sstable.extend(whole, text))
         pairs[b"_CHECKPOINTABLE_OBJECT_GRAPH"] = protobuf_messages.dump(entry)
 
     altered(folder / "c.index", change)

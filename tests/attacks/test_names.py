@@ -9,7 +9,7 @@ import pytest
 
 from tests import makeh5
 from tests.conftest import Cli
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 NAMES = {
     "terminal escape": "\x1b[2J\x1b]0;pwned\x07",

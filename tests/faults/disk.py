@@ -27,7 +27,7 @@ import numpy.random  # noqa: F401 - the same
 
 from tests.faults.fault import Fault
 from unnest import __main__, batch, cli, core, files, formats, report  # noqa: F401 - loaded before it forks
-from unnest.files import os_calls
+from unnest.files import portable_file_operations
 
 # All that a run loads is loaded before it forks: what Python reads and writes then is not counted.
 for package in (cli, core, files, formats, report):
@@ -129,7 +129,7 @@ def _run(args: Sequence[str], folder: Path, fault: Fault, *, plain: bool) -> int
     __main__._leave = sys.exit  # type: ignore[assignment]  # noqa: SLF001 - pytest's own ends are not this process's
     if plain:
         os.link = _impossible
-        os_calls._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
+        portable_file_operations._renameat2 = lambda: None  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
     code = None
     signal.setitimer(signal.ITIMER_PROF, HANGS)
     fault.arm()
@@ -152,10 +152,10 @@ def _watch(disk: Disk) -> None:
     _watch_os(disk)
     _watch_files(disk)
     _watch_hdf5(disk)
-    rename = os_calls._renameat2()  # noqa: SLF001 - the system call is what is replaced
+    rename = portable_file_operations._renameat2()  # noqa: SLF001 - the system call is what is replaced
     if rename is not None:
         counted = _counted(disk, "renameat2", rename)
-        os_calls._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
+        portable_file_operations._renameat2 = lambda: counted  # type: ignore[assignment]  # noqa: SLF001 - the system call is what is replaced
 
 
 def _counted(disk: Disk, name: str, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from unnest.errors import Failed, Refused, UnnestError
-from unnest.files import name_output_atomically, replace_input, staging_folder
+from unnest.files import replace_input, staging_folder, write_output_atomically
 
 #: A user that owns nothing.
 NOBODY = 65534
@@ -87,14 +87,14 @@ class TestPublish:
     """A new file."""
 
     def test_writes(self, target: Path) -> None:
-        assert name_output_atomically.publish(str(target), fill, check) == "written"
+        assert write_output_atomically.publish_file(str(target), fill, check) == "written"
         assert listing(target.parent) == {"out.h5": NEW}
 
     @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
     def test_permissions_follow_the_umask(self, target: Path, mask: int) -> None:
         before = os.umask(mask)
         try:
-            name_output_atomically.publish(str(target), fill, check)
+            write_output_atomically.publish_file(str(target), fill, check)
         finally:
             os.umask(before)
         assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
@@ -102,34 +102,36 @@ class TestPublish:
     def test_existing_is_refused(self, target: Path) -> None:
         target.write_bytes(OLD)
         with pytest.raises(Refused, match="exists already") as refused:
-            name_output_atomically.publish(str(target), fill, check)
+            write_output_atomically.publish_file(str(target), fill, check)
         assert refused.value.code == "output-exists"
         assert listing(target.parent) == {"out.h5": OLD}
 
     def test_force_replaces(self, target: Path) -> None:
         target.write_bytes(OLD)
-        assert name_output_atomically.publish(str(target), fill, check, force=True) == "written"
+        assert (
+            write_output_atomically.publish_file(str(target), fill, check, force=True) == "written"
+        )
         assert listing(target.parent) == {"out.h5": NEW}
 
     @pytest.mark.parametrize("force", [False, True])
     def test_the_same_bytes_stay(self, target: Path, force: bool) -> None:
         target.write_bytes(NEW)
         inode = target.stat().st_ino
-        assert name_output_atomically.publish(str(target), fill, check, force=force) == "same"
+        assert write_output_atomically.publish_file(str(target), fill, check, force=force) == "same"
         assert target.stat().st_ino == inode
         assert listing(target.parent) == {"out.h5": NEW}
 
     def test_a_link_to_nowhere_is_refused(self, target: Path) -> None:
         target.symlink_to("nowhere.h5")
         with pytest.raises(Refused, match="exists already"):
-            name_output_atomically.publish(str(target), fill, check)
+            write_output_atomically.publish_file(str(target), fill, check)
         assert os.listdir(target.parent) == ["out.h5"]
 
     def test_force_replaces_a_link_itself(self, target: Path) -> None:
         other = target.parent / "other.h5"
         other.write_bytes(OLD)
         target.symlink_to(other)
-        name_output_atomically.publish(str(target), fill, check, force=True)
+        write_output_atomically.publish_file(str(target), fill, check, force=True)
         assert not target.is_symlink()
         assert other.read_bytes() == OLD
 
@@ -139,18 +141,18 @@ class TestPublish:
             target.write_bytes(OLD)
 
         with pytest.raises(Refused):
-            name_output_atomically.publish(str(target), slow, check)
+            write_output_atomically.publish_file(str(target), slow, check)
         assert listing(target.parent) == {"out.h5": OLD}
 
     def test_a_missing_folder(self, tmp_path: Path) -> None:
         with pytest.raises(Failed, match="folder does not exist"):
-            name_output_atomically.publish(str(tmp_path / "no" / "out.h5"), fill, check)
+            write_output_atomically.publish_file(str(tmp_path / "no" / "out.h5"), fill, check)
 
     def test_without_hard_links(self, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "link", _impossible)
-        assert name_output_atomically.publish(str(target), fill, check) == "written"
+        assert write_output_atomically.publish_file(str(target), fill, check) == "written"
         with pytest.raises(Refused):
-            name_output_atomically.publish(str(target), old, lambda _: None)
+            write_output_atomically.publish_file(str(target), old, lambda _: None)
         assert listing(target.parent) == {"out.h5": NEW}
 
     def test_debris_of_a_killed_run_blocks_nobody(self, target: Path) -> None:
@@ -158,13 +160,13 @@ class TestPublish:
             left = Path(staging_folder.staging_path(str(target), mark))
             (left / "new").mkdir(parents=True)
             (left / "new" / "out.h5").write_bytes(OLD)
-        assert name_output_atomically.publish(str(target), fill, check) == "written"
+        assert write_output_atomically.publish_file(str(target), fill, check) == "written"
         assert os.listdir(target.parent) == ["out.h5"]
 
     @pytest.mark.parametrize("length", [200, 251, 255])
     def test_long_names(self, tmp_path: Path, length: int) -> None:
         target = tmp_path / ("ä" * (length // 2) + "x" * (length % 2))
-        assert name_output_atomically.publish(str(target), fill, check) == "written"
+        assert write_output_atomically.publish_file(str(target), fill, check) == "written"
 
 
 class TestReplace:
@@ -220,7 +222,7 @@ class TestTrouble:
 
         steps = {"fill": fill, "check": check, broken: breaks}
         with pytest.raises((UnnestError, KeyboardInterrupt)):
-            name_output_atomically.publish(str(target), steps["fill"], steps["check"])
+            write_output_atomically.publish_file(str(target), steps["fill"], steps["check"])
         assert listing(target.parent) == {}
 
     # Between open() and its `with`, an interrupt leaves the closing of a file to the collector.
@@ -246,7 +248,7 @@ class TestTrouble:
                     if in_place:
                         replace_input.replace(str(target), str(backup), fill, check)
                     else:
-                        name_output_atomically.publish(str(target), fill, check)
+                        write_output_atomically.publish_file(str(target), fill, check)
                 except KeyboardInterrupt:
                     assert interrupted()
             left = listing(target.parent)

@@ -14,10 +14,15 @@ import unnest
 from tests import makeh5
 from tests.conftest import Cli
 from tests.judged import check_verdict
-from unnest import publish_output, write_jobs
-from unnest.files import copy_and_compare, name_output_atomically, os_calls, replace_input
+from unnest.files import (
+    copy_and_compare,
+    portable_file_operations,
+    replace_input,
+    write_output_atomically,
+)
 from unnest.files.staging_folder import StagingFolder
 from unnest.formats.container_interface import Source
+from unnest.outputs import publish_output, write_and_read_back
 
 
 def _saved_anew(path: Path) -> None:
@@ -52,12 +57,12 @@ def test_in_place(
 ) -> None:
     """Refused; no backup, no debris."""
     if not links:
-        monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
+        monkeypatch.setattr(portable_file_operations, "_renameat2", lambda: None)
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    made = name_output_atomically.fill_and_check  # between reading back and replacing
+    made = write_output_atomically.fill_and_check  # between reading back and replacing
 
     def meanwhile(
-        path_of_new: str, fill: name_output_atomically.Fill, check: name_output_atomically.Check
+        path_of_new: str, fill: write_output_atomically.Fill, check: write_output_atomically.Check
     ) -> None:
         made(path_of_new, fill, check)
         change(path)
@@ -76,7 +81,7 @@ def test_in_place(
 def test_at_the_very_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Saved between the last look and the replacement: it goes back to its place."""
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    exchange, first = os_calls.exchange, list[int]()
+    exchange, first = portable_file_operations.exchange, list[int]()
 
     def late(one: str, two: str) -> bool:
         if not first:
@@ -84,7 +89,7 @@ def test_at_the_very_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             _saved_anew(path)
         return exchange(one, two)
 
-    monkeypatch.setattr(os_calls, "exchange", late)
+    monkeypatch.setattr(portable_file_operations, "exchange", late)
     if not _exchanges(tmp_path):
         pytest.skip("no such call here")
     result = unnest.fix(path, in_place=True)
@@ -98,8 +103,10 @@ def _exchanges(folder: Path) -> bool:
     (folder / "a").touch()
     (folder / "b").touch()
     try:
-        flag = os_calls.EXCHANGE
-        return os_calls._rename_with_flag(str(folder / "a"), str(folder / "b"), flag)  # noqa: SLF001 - asks the system
+        flag = portable_file_operations.EXCHANGE
+        return portable_file_operations._rename_with_flag(  # noqa: SLF001 - asks the system
+            str(folder / "a"), str(folder / "b"), flag
+        )
     finally:
         (folder / "a").unlink()
         (folder / "b").unlink()
@@ -121,7 +128,7 @@ def test_no_disk_is_blamed(
             (tmp_path / "newer.h5").unlink()
         return done
 
-    monkeypatch.setattr(write_jobs, "copy_file", meanwhile)
+    monkeypatch.setattr(write_and_read_back, "copy_file", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error.code == "changed"
@@ -134,7 +141,7 @@ def test_the_input_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = makeh5.parallel_file(tmp_path / "m.h5")
     modes = publish_output._modes  # noqa: SLF001 - the last that is asked of the input before the output is made
 
-    def meanwhile(source: Source, *, folder: bool) -> name_output_atomically.Modes:
+    def meanwhile(source: Source, *, folder: bool) -> write_output_atomically.Modes:
         path.unlink()
         return modes(source, folder=folder)
 

@@ -279,7 +279,7 @@ def test_a_folder_that_fills_meanwhile(
 ) -> None:
     """Files that were put into the old output in the meantime are not lost."""
     import unnest
-    from unnest.files import name_output_atomically, overwrite_checks
+    from unnest.files import overwrite_checks, write_output_atomically
 
     _old_output(place)
 
@@ -287,7 +287,7 @@ def test_a_folder_that_fills_meanwhile(
         (place / "out" / "sea.jpg").write_bytes(b"sea")
 
     if when.startswith("while"):
-        monkeypatch.setattr(name_output_atomically, "_set_modes", late)
+        monkeypatch.setattr(write_output_atomically, "_set_modes", late)
     else:
         monkeypatch.setattr(overwrite_checks, "check_same_kind", late)
     result = unnest.fix(place / "par" / "m", place / "out", force=True)

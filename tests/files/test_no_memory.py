@@ -13,7 +13,12 @@ from typing import NoReturn
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import name_output_atomically, os_calls, replace_input, staging_folder
+from unnest.files import (
+    portable_file_operations,
+    replace_input,
+    staging_folder,
+    write_output_atomically,
+)
 from unnest.files.staging_folder import StagingFolder
 
 PARTS = ["out.data-00000-of-00001", "out.index"]
@@ -60,14 +65,14 @@ def test_a_step_that_was_taken(
     step: int, old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rename is done, and what comes after it has no memory."""
-    rename, calls = os_calls.rename_new, iter(range(100))
+    rename, calls = portable_file_operations.rename_new, iter(range(100))
 
     def renamed(source: str, target: str) -> None:
         rename(source, target)
         if next(calls) == step:
             raise MemoryError
 
-    monkeypatch.setattr(os_calls, "rename_new", renamed)
+    monkeypatch.setattr(portable_file_operations, "rename_new", renamed)
     with pytest.raises(MemoryError):
         move(tmp_path)
     assert contents(tmp_path) == old
@@ -78,7 +83,7 @@ def test_nothing_can_be_taken_back(
     old: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then all stays in the staging folder, and the next run completes the move."""
-    rename, calls = os_calls.rename_new, iter(range(100))
+    rename, calls = portable_file_operations.rename_new, iter(range(100))
 
     def renamed(source: str, target: str) -> None:
         if next(calls) > 0:
@@ -86,7 +91,7 @@ def test_nothing_can_be_taken_back(
         rename(source, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os_calls, "rename_new", renamed)
+        patch.setattr(portable_file_operations, "rename_new", renamed)
         with pytest.raises(MemoryError):
             move(tmp_path)
     assert contents(tmp_path) == {PARTS[0]: old[PARTS[0]]}  # no checkpoint rather than half of one
@@ -158,7 +163,7 @@ def test_the_old_file_is_never_lost(
             os.replace(one, two)
             raise MemoryError
 
-        monkeypatch.setattr(os_calls, call, replaced)
+        monkeypatch.setattr(portable_file_operations, call, replaced)
     with pytest.raises(MemoryError):
         replace_input.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"new", "m.h5.bak": b"old"}
@@ -168,7 +173,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
     """In place: both have changed places, and nothing can be said of the old one: it goes back."""
     target, backup = tmp_path / "m.h5", tmp_path / "m.h5.bak"
     target.write_bytes(b"old")
-    exchange = os_calls.exchange
+    exchange = portable_file_operations.exchange
     if not exchange(str(target), str(target)):
         pytest.skip("names cannot change places here")
     patch = pytest.MonkeyPatch()
@@ -180,7 +185,7 @@ def test_looking_at_the_old_file_again(tmp_path: Path, monkeypatch: pytest.Monke
             patch.setattr(os, "stat", gone)
         return done
 
-    monkeypatch.setattr(os_calls, "exchange", exchanged)
+    monkeypatch.setattr(portable_file_operations, "exchange", exchanged)
     with pytest.raises(MemoryError):
         replace_input.replace(str(target), str(backup), fill, check)
     assert contents(tmp_path) == {"m.h5": b"old"}
@@ -197,9 +202,9 @@ def test_a_sync_that_fails(
     def fails(_: str) -> None:
         raise error
 
-    monkeypatch.setattr(os_calls, "sync", fails)
+    monkeypatch.setattr(portable_file_operations, "sync", fails)
     with pytest.raises(raised):
-        name_output_atomically.publish(str(tmp_path / "out.h5"), fill, check)
+        write_output_atomically.publish_file(str(tmp_path / "out.h5"), fill, check)
     assert os.listdir(tmp_path) == []
 
 
@@ -211,6 +216,6 @@ def test_no_room_for_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(Thread, "start", refuses)
-    monkeypatch.setattr(os_calls, "sync", synced.append)
-    assert name_output_atomically.publish(str(tmp_path / "out.h5"), fill, check) == "written"
+    monkeypatch.setattr(portable_file_operations, "sync", synced.append)
+    assert write_output_atomically.publish_file(str(tmp_path / "out.h5"), fill, check) == "written"
     assert len(synced) == 1

@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Cli
 from unnest.errors import Refused
-from unnest.files import name_output_atomically, os_calls, staging_folder
+from unnest.files import portable_file_operations, staging_folder, write_output_atomically
 from unnest.files.staging_folder import StagingFolder
 
 if sys.platform == "win32":
@@ -115,7 +115,7 @@ class TestLock:
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
         monkeypatch.setattr(fcntl, "flock", no_locks)
-        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
+        assert write_output_atomically.publish_file(str(target), _fill, _check) == "written"
         assert staging_folder.leftovers(str(target)) == (str(left),)
         assert (left / "new" / "out.h5").read_bytes() == b"half"
 
@@ -125,7 +125,7 @@ class TestLock:
         (other / "new" / "photo").write_bytes(b"photo")
         target = tmp_path / "out.h5"
         Path(staging_folder.staging_path(str(target))).symlink_to(other)
-        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
+        assert write_output_atomically.publish_file(str(target), _fill, _check) == "written"
         assert [p.relative_to(other).as_posix() for p in sorted(other.rglob("*"))] == [
             "new",
             "new/photo",
@@ -137,7 +137,7 @@ class TestLock:
         theirs = Path(staging_folder.staging_path(str(target)))
         theirs.mkdir()
         (theirs / "photo").write_bytes(b"photo")
-        assert name_output_atomically.publish(str(target), _fill, _check) == "written"
+        assert write_output_atomically.publish_file(str(target), _fill, _check) == "written"
         assert staging_folder.leftovers(str(target)) == (str(theirs),)
         assert [p.name for p in theirs.iterdir()] == ["photo"]
 
@@ -171,7 +171,7 @@ class TestParts:
     def calls(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         """Run with and without the system's own calls."""
         if request.param != "renameat2":
-            monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
+            monkeypatch.setattr(portable_file_operations, "_renameat2", lambda: None)
         if request.param == "nothing":
             monkeypatch.setattr(os, "link", _impossible)
 
@@ -209,7 +209,11 @@ class TestParts:
         write(tmp_path, parts("old"))
         with StagingFolder(str(tmp_path / "out")) as work:
             filled(work)
-            monkeypatch.setattr(os_calls, "rename_new", _failing_once(os_calls.rename_new, step))
+            monkeypatch.setattr(
+                portable_file_operations,
+                "rename_new",
+                _failing_once(portable_file_operations.rename_new, step),
+            )
             with pytest.raises(OSError, match="Input/output"):
                 work.move(PARTS, replace=True)
         assert listing(tmp_path) == parts("old")
@@ -269,14 +273,14 @@ def _kill_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that was killed after so many renames: nothing of it is cleaned up."""
     with monkeypatch.context() as patched:
         calls = iter(range(100))
-        rename = os_calls.rename_new
+        rename = portable_file_operations.rename_new
 
         def dying(source: str, target: str) -> None:
             if next(calls) == step:
                 raise _Killed
             rename(source, target)
 
-        patched.setattr(os_calls, "rename_new", dying)
+        patched.setattr(portable_file_operations, "rename_new", dying)
         patched.setattr(staging_folder, "_remove", lambda _: None)
         try:
             with StagingFolder(str(folder / "out")) as work:
@@ -308,7 +312,7 @@ class TestFolder:
     @pytest.mark.parametrize("call", ["renameat2", "nothing"])
     def test_undone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
         if call == "nothing":
-            monkeypatch.setattr(os_calls, "_renameat2", lambda: None)
+            monkeypatch.setattr(portable_file_operations, "_renameat2", lambda: None)
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "old").write_bytes(b"old")
         with StagingFolder(str(tmp_path / "out")) as work:

@@ -17,9 +17,9 @@ from tests.corpus.unpacked import FIXTURES
 from tests.h5compare import differences, names_of
 from unnest.formats.tensorflow import (
     cut_serving_graph,
-    meta_graph_wrappers,
     protobuf_messages,
     serving_meta_graph,
+    unwrap_meta_graph,
 )
 
 #: Read by the same stack's base.h5, but stored nowhere in this export: compile settings and what belongs to them.
@@ -75,7 +75,7 @@ def test_no_names_are_needed(folder: Path) -> None:
     plain, numbered = (protobuf_messages.parse("SavedModel", raw, "") for _ in "12")
     _number(serving_meta_graph.choose(numbered, ""))
     found = [
-        meta_graph_wrappers.cut_out_wrappers(serving_meta_graph.choose(m, ""), "").wrappers
+        unwrap_meta_graph.cut_out_wrappers(serving_meta_graph.choose(m, ""), "").wrappers
         for m in (plain, numbered)
     ]
     told = [

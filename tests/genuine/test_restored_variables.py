@@ -12,8 +12,8 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.makebundle import altered
 from unnest.formats.tensorflow import protobuf_messages
+from unnest.formats.tensorflow.check_restored_variables import check_stored
 from unnest.formats.tensorflow.object_graph import KEY
-from unnest.formats.tensorflow.stored_variables_check import check_stored
 
 SAVED_MODELS = FIXTURES / "saved_model"
 #: With Keras's configs, and the operations alone; TensorFlow 2's functions, and TensorFlow 1's flat graph.

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from unnest.files import os_calls
+from unnest.files import portable_file_operations
 
 EPOCHS, BATCHES = 4, 4
 
@@ -63,7 +63,7 @@ def main() -> None:
             log.write_text(json.dumps([*losses[:epoch], logs["loss"]]))
             losses[epoch:] = [logs["loss"]]
             if dies == -1 and epoch == 1:
-                os_calls.sync = lambda path: die()  # noqa: ARG005 - the name is the caller's
+                portable_file_operations.sync = lambda path: die()  # noqa: ARG005 - the name is the caller's
 
     # An epoch is noted after its checkpoint is written: what was begun anew is trained, and noted, anew.
     callbacks = [checkpoints.ModelCheckpoint(str(path)), Notes()]

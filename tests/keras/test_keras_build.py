@@ -16,8 +16,8 @@ import pytest
 from unnest.core.architecture import read
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.keras import make_parallel, multi_gpu_model, template_model
-from unnest.keras.batch_split import whole_ratios
 from unnest.keras.parallel_model import towers_of
+from unnest.keras.tower_row_bounds import whole_ratios
 
 # -- devices ---------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ import h5py
 import numpy as np
 import pytest
 
-from unnest.files import os_calls, staging_folder
+from unnest.files import portable_file_operations, staging_folder
 from unnest.keras import atomic_save, initial_best_value, multi_gpu_model
 from unnest.keras.keras_api import KERAS, TF_KERAS
 
@@ -637,7 +637,7 @@ def test_a_checkpoint_is_never_half_new(
         return [p.read_text() for p in sorted(tmp_path.iterdir()) if p.is_file()]
 
     save("old")
-    calls, rename = iter(range(100)), os_calls.rename_new
+    calls, rename = iter(range(100)), portable_file_operations.rename_new
 
     def stopped(source: str, target: str) -> None:
         if next(calls) == step:
@@ -645,7 +645,7 @@ def test_a_checkpoint_is_never_half_new(
         rename(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(os_calls, "rename_new", stopped)
+        patched.setattr(portable_file_operations, "rename_new", stopped)
         if isinstance(error, SystemExit):
             patched.setattr(staging_folder, "_remove", lambda _: None)
         with pytest.raises(type(error)):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from unnest.keras import multi_gpu_model
-from unnest.keras.batch_split import bounds
 from unnest.keras.parallel_model import statistics_of
+from unnest.keras.tower_row_bounds import bounds
 
 RATIOS = [1, 2, 1]
 

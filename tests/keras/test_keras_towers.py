@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unnest.keras import multi_gpu_model
-from unnest.keras.batch_split import bounds, whole_ratios
+from unnest.keras.tower_row_bounds import bounds, whole_ratios
 
 ALL = [
     *(

@@ -14,8 +14,8 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest import verify
 from unnest.keras import verify_worker
+from unnest.outputs import verify
 
 
 def codes(result: unnest.Result) -> dict[str, str]:

@@ -202,13 +202,19 @@ RULES = [
     Broken(
         rule="a step is noted before it is taken",
         file="files/staging_folder.py",
-        old="        self._steps.append((source_path, target))\n        os_calls.rename_new(source_path, target)\n",
-        new="        os_calls.rename_new(source_path, target)\n        self._steps.append((source_path, target))\n",
+        old=(
+            "        self._steps.append((source_path, target))\n"
+            "        portable_file_operations.rename_new(source_path, target)\n"
+        ),
+        new=(
+            "        portable_file_operations.rename_new(source_path, target)\n"
+            "        self._steps.append((source_path, target))\n"
+        ),
         tests="tests/files/test_no_memory.py::test_a_step_that_was_taken",
     ),
     Broken(
         rule="a file is read back before it gets its name",
-        file="files/name_output_atomically.py",
+        file="files/write_output_atomically.py",
         old="        sync.writing_is_over()\n        check(path)\n",
         new="        sync.writing_is_over()\n",
         tests="tests/files/test_atomic.py::TestTrouble::test_in_the_long_parts",

@@ -24,7 +24,7 @@ from tests.corpus.unpacked import FIXTURES
 from tests.unit.report.test_page import EVIL, inspected
 from unnest.options import ROW
 from unnest.report import json_report
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 from unnest.report.page.render import render
 from unnest.report.result import Report
 

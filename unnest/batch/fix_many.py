@@ -7,7 +7,6 @@ import os
 from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from unnest import container_suffixes, output_file_names
 from unnest.batch.output_paths import OUTPUT_TWICE, OutputPaths, path_in_folder
 from unnest.batch.task_runner import (
     NO_WATCH,
@@ -24,6 +23,7 @@ from unnest.files import staging_folder
 from unnest.files.overwrite_checks import Inputs, saved_models_around
 from unnest.inspection import inspect
 from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
+from unnest.outputs import container_suffixes, output_file_names
 from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import fix_one
 from unnest.report.result import Problem, Result
@@ -140,7 +140,7 @@ def _to_places(
 def _check(paths: Sequence[str], options: FixOptions, *, several: bool) -> None:
     """Raise UsageError for any contradiction among the options before the first file: a batch must not stop midway."""
     if options.verify:
-        from unnest.verify import check_installed
+        from unnest.outputs.verify import check_installed
 
         check_installed()
     check_name(options.output)

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from unnest.batch.task_runner import NO_WATCH, THIS_PROCESS, Engine, ModelWork, Watch, run_tasks
 from unnest.batch.walk import Task, tasks_in
+from unnest.build_report.in_memory_report_cache import ReportCache
 from unnest.core.model import JsonObject
 from unnest.core.plan import Choices
-from unnest.in_memory_report_cache import ReportCache
 from unnest.inspection import inspect_anywhere
 from unnest.options import FACTS, FixOptions, PhaseMeter, ReportParts
 from unnest.remote.urls import safe_url

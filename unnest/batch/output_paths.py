@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 
-from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.files.interrupts import DeferredSignals
 from unnest.formats.detect_container import may_be_model
 from unnest.options import FixOptions
+from unnest.outputs import output_file_names
 from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import output_path
 from unnest.report.result import Problem

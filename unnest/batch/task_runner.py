@@ -15,10 +15,10 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from unnest import output_file_names
 from unnest.batch.walk import Task
 from unnest.formats.detect_container import may_be_model
 from unnest.options import PhaseMeter
+from unnest.outputs import output_file_names
 from unnest.remote.urls import is_remote, safe_url, with_path_replaced
 from unnest.report.result import Problem, Report
 

@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from unnest import output_file_names
 from unnest.errors import UnnestError
 from unnest.formats.container_interface import MODEL_SUFFIXES
 from unnest.formats.detect_container import checkpoints_of, holds_model, is_model_folder
 from unnest.options import FixOptions
+from unnest.outputs import output_file_names
 from unnest.remote.urls import is_remote
 from unnest.report.result import Problem
 

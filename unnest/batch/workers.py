@@ -23,7 +23,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from unnest.errors import UsageError
 from unnest.files.interrupts import SIGNALS, DeferredSignals
-from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
+from unnest.files.portable_file_operations import NO_WORKING_FOLDER, has_working_folder
 from unnest.options import Phase, PhaseMeter
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from unnest.cli.fast_startup import TypedValues
+from unnest.cli.skip_startup_work import TypedValues
 from unnest.cli.streams import LAST_COMPLAINT, StdoutError, complain, flush, print_stdout, silence
 from unnest.errors import UsageError
 from unnest.signals_and_exit_codes import DONE, INTERRUPTED, TROUBLE
@@ -163,7 +163,7 @@ def _say_what_went_wrong(error: Exception) -> int:
         complain(f"the report cannot be written to stdout ({error}); what was done is done")
     elif isinstance(error, OSError):  # the parser's help; a file's errors are in its report
         silence(sys.stdout)
-        from unnest.files.os_calls import NO_WORKING_FOLDER, has_working_folder
+        from unnest.files.portable_file_operations import NO_WORKING_FOLDER, has_working_folder
 
         problem = f"cannot write to stdout ({error.strerror})"
         complain(problem if has_working_folder() else NO_WORKING_FOLDER)

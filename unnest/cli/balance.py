@@ -75,7 +75,7 @@ def balance(
     elif not quiet:
         print_stdout(balance_text.render(result))
     if plot is not None:
-        from unnest.report_files import write_plot
+        from unnest.write_pages_and_diagrams import write_plot
 
         try:
             write_plot(plot, result)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.report_output import (
     ReportView,
@@ -17,6 +16,7 @@ from unnest.cli.report_output import (
     show_entries,
     write_report,
 )
+from unnest.cli.skip_startup_work import keep_libraries_light
 from unnest.errors import UsageError
 from unnest.remote.urls import without_file_scheme
 from unnest.signals_and_exit_codes import DONE, FOUND, TROUBLE

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnest.cli import parameters
-from unnest.cli.fast_startup import keep_libraries_light
 from unnest.cli.progress import ProgressBar
 from unnest.cli.report_output import (
     ReportView,
@@ -19,6 +18,7 @@ from unnest.cli.report_output import (
     write_or_complain,
     write_report,
 )
+from unnest.cli.skip_startup_work import keep_libraries_light
 from unnest.cli.streams import print_stderr
 from unnest.errors import UsageError
 from unnest.signals_and_exit_codes import DONE, FOUND, TROUBLE
@@ -99,7 +99,7 @@ def inspect(
         print_stderr(f"next: {command}  (with --keras 3 for today's Keras)")
     written = True
     if diagram is not None and kept and not kept[0].error:
-        from unnest.report_files import write_diagram
+        from unnest.write_pages_and_diagrams import write_diagram
 
         written = write_or_complain(lambda: write_diagram(diagram, kept[0], also_read, force=force))
     given = [] if one else paths

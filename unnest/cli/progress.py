@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from unnest.cli.streams import try_on_stderr
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 if TYPE_CHECKING:
     from rich import progress

@@ -143,7 +143,7 @@ def check_report(place: str | None, read: Sequence[str], *, force: bool) -> None
         return
     from unnest.cli.parameters import check_suffix
     from unnest.remote.urls import is_remote
-    from unnest.report_files import check_report_page
+    from unnest.write_pages_and_diagrams import check_report_page
 
     check_suffix("--report", place, (".html",))
     check_report_page(place, [path for path in read if not is_remote(path)], force=force)
@@ -163,7 +163,7 @@ def write_report(
     """
     if place is None or entries is None:
         return True
-    from unnest.report_files import write_report_page
+    from unnest.write_pages_and_diagrams import write_report_page
 
     return write_or_complain(
         lambda: write_report_page(place, entries, also_read, paths, force=force)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 
 class StdoutError(Exception):

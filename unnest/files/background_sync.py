@@ -8,7 +8,7 @@ import os
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from unnest.files import os_calls
+from unnest.files import portable_file_operations
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -81,14 +81,14 @@ class BackgroundSync:
 
     def _sync(self) -> None:
         for path in _files(self.path):
-            os_calls.sync(path)
+            portable_file_operations.sync(path)
         for folder, _, _ in os.walk(self.path):
-            os_calls.sync_folder(folder)
+            portable_file_operations.sync_folder(folder)
 
 
 def _files(path: str) -> list[str]:
     """Return the path of a file, or of all files in a folder."""
-    return [*os_calls.files_in(path)] if os.path.isdir(path) else [path]
+    return [*portable_file_operations.files_in(path)] if os.path.isdir(path) else [path]
 
 
 def _sync_newest(path: str) -> None:
@@ -99,4 +99,4 @@ def _sync_newest(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):  # not yet, or not any more
         newest = max(_files(path), key=lambda file: os.stat(file).st_mtime_ns, default=None)
         if newest is not None:
-            os_calls.sync_data(newest)
+            portable_file_operations.sync_data(newest)

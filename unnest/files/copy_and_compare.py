@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from unnest.errors import Failed, Unreadable
-from unnest.files.os_calls import files_in, write_all
+from unnest.files.portable_file_operations import files_in, write_all
 
 #: Bytes read at a time: two such blocks stay in a core's cache.
 READ_BLOCK = 1 << 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import IO, Any
 
-from unnest.files.os_calls import pread_into
+from unnest.files.portable_file_operations import pread_into
 
 
 class ReadableFile(io.RawIOBase):

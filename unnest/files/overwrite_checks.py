@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.errors import Refused
 from unnest.files.copy_and_compare import files_equal
-from unnest.files.os_calls import is_folder
+from unnest.files.portable_file_operations import is_folder
 
 #: What TensorFlow, Keras and unnest put into a SavedModel's folder.
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")

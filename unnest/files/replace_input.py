@@ -11,13 +11,13 @@ import os
 import stat
 from typing import NamedTuple
 
-from unnest.files import os_calls
+from unnest.files import portable_file_operations
 from unnest.files.copy_and_compare import files_equal
 from unnest.files.interrupts import DeferredSignals, completed_outputs
-from unnest.files.name_output_atomically import Check, Fill, fill_and_check, open_staging_folder
-from unnest.files.os_calls import sync_folder
+from unnest.files.portable_file_operations import sync_folder
 from unnest.files.staging_folder import StagingFolder
 from unnest.files.write_errors import backup_exists, changed
+from unnest.files.write_output_atomically import Check, Fill, fill_and_check, open_staging_folder
 
 #: The part that becomes a backup where there are no hard links.
 BACKUP_COPY = "backup"
@@ -83,9 +83,9 @@ def replace(
             _check_may_rename(work.folder or ".", old_status)
             if not _is_backup(backup, target):
                 new_status, backup_status = os.stat(work.new_path), os.stat(target)
-                if not os_calls.link(target, backup):
+                if not portable_file_operations.link(target, backup):
                     backup_status = _copy_as_backup(work, target, signals)
-                    os_calls.rename_new(work.part(BACKUP_COPY), backup)
+                    portable_file_operations.rename_new(work.part(BACKUP_COPY), backup)
             _take_place(work.new_path, target, read)
             backup_status = None
             completed_outputs.append(target)
@@ -124,7 +124,7 @@ def _keep_attributes(source_path: str, target: str, old_status: os.stat_result) 
 
 def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
     """Rename the new file to the target in one step, and check it: a file saved this very moment is put back."""
-    if not os_calls.exchange(new_path, target):
+    if not portable_file_operations.exchange(new_path, target):
         os.replace(new_path, target)
         return
     was_read = False
@@ -135,7 +135,7 @@ def _take_place(new_path: str, target: str, read: Fingerprint) -> None:
         )
     finally:
         if not was_read:
-            os_calls.exchange(new_path, target)
+            portable_file_operations.exchange(new_path, target)
     if not was_read:
         raise changed(target)
 
@@ -185,7 +185,7 @@ def _copy_as_backup(work: StagingFolder, target: str, signals: DeferredSignals) 
     spare = work.part(BACKUP_COPY)
     with signals.allowed():
         shutil.copy2(target, spare)
-        os_calls.sync(spare)
+        portable_file_operations.sync(spare)
     return os.stat(spare)
 
 

@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from unnest.errors import Refused
-from unnest.files import os_calls
-from unnest.files.os_calls import is_folder
+from unnest.files import portable_file_operations
+from unnest.files.portable_file_operations import is_folder
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -135,17 +135,17 @@ class StagingFolder:
             return
         new, place = self.part(names[0]), os.path.join(self.folder, names[0])
         if not (replace and os.path.lexists(place)):
-            os_calls.rename_new(new, place)
+            portable_file_operations.rename_new(new, place)
         elif is_folder(new) != is_folder(place):
             number = errno.EISDIR if is_folder(place) else errno.ENOTDIR
             raise OSError(number, os.strerror(number), place)
         elif not is_folder(new):
             os.replace(new, place)
-        elif os_calls.exchange(*(swap := (new, place))):
+        elif portable_file_operations.exchange(*(swap := (new, place))):
             self._exchanged = swap
         else:
             self._move_all(names, (), replace=True)
-        os_calls.sync_folder(self.folder)
+        portable_file_operations.sync_folder(self.folder)
 
     def undo(self) -> None:
         """Take back what was moved; where even that fails, the folder stays, and the next run completes the move."""
@@ -153,15 +153,15 @@ class StagingFolder:
             return
         self._keep = True
         if self._exchanged is not None:
-            os_calls.exchange(*self._exchanged)
+            portable_file_operations.exchange(*self._exchanged)
             self._exchanged = None
         while self._steps:
             source, target = self._steps[-1]
             if not os.path.lexists(source):  # else this step was not taken
-                os_calls.rename_new(target, source)
+                portable_file_operations.rename_new(target, source)
             self._steps.pop()
         self._keep = False
-        os_calls.sync_folder(self.folder)
+        portable_file_operations.sync_folder(self.folder)
 
     def _move_all(self, names: Sequence[str], stale: Sequence[str], *, replace: bool) -> None:
         """Move the parts to their names, old files aside; the journal records every step for a run that is killed.
@@ -177,10 +177,10 @@ class StagingFolder:
             "new": [(name, _identity(self.part(name))) for name in names],
             "old": [(name, _identity(places[name])) for name in old],
         }
-        os_calls.sync_folder(os.path.join(self.path, NEW))
+        portable_file_operations.sync_folder(os.path.join(self.path, NEW))
         _write_synced(os.path.join(self.path, JOURNAL), json.dumps(journal).encode())
-        os_calls.sync_folder(self.path)
-        os_calls.sync_folder(self.folder)
+        portable_file_operations.sync_folder(self.path)
+        portable_file_operations.sync_folder(self.folder)
         try:
             # The index goes first and comes last: in between there is no checkpoint rather than half of one.
             for name in reversed(old):
@@ -191,11 +191,11 @@ class StagingFolder:
             with contextlib.suppress(Exception):  # what stopped the move says more
                 self.undo()
             raise
-        os_calls.sync_folder(self.folder)
+        portable_file_operations.sync_folder(self.folder)
 
     def _step(self, source_path: str, target: str) -> None:
         self._steps.append((source_path, target))
-        os_calls.rename_new(source_path, target)
+        portable_file_operations.rename_new(source_path, target)
 
     def _remove(self) -> None:
         """Remove the folder; tried twice, as memory may suffice only the second time."""
@@ -380,10 +380,10 @@ def _complete_move(path: str, folder: str) -> bool:
         ):
             return False
     for name in leaving:
-        os_calls.rename_new(place[name], aside[name])
+        portable_file_operations.rename_new(place[name], aside[name])
     for name, new_path in arriving.items():
-        os_calls.rename_new(new_path, place[name])
-    os_calls.sync_folder(folder)
+        portable_file_operations.rename_new(new_path, place[name])
+    portable_file_operations.sync_folder(folder)
     return True
 
 
@@ -404,7 +404,7 @@ def _identity(path: str) -> FileIdentity:
 
 def _write_synced(path: str, data: bytes) -> None:
     with open(path, "xb", buffering=0) as file:
-        os_calls.write_all(file, data)
+        portable_file_operations.write_all(file, data)
         os.fsync(file.fileno())
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Unreadable
-from unnest.files.os_calls import write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.files.write_errors import write_failed
 from unnest.formats.container_interface import Container, OnBytes, Source, check_same_model
 from unnest.formats.foreign_formats import foreign_json

@@ -3,7 +3,7 @@
 A `Source` is one model on disk, opened once, so that what was checked is what is copied. Its `stored` is all that the
 core sees, its `plan` an immutable value, and planning leaves no trace in it. A `Container` opens sources and carries
 out the `output` of a plan: `write` makes a file (or fills a folder) under a name that
-`unnest.files.name_output_atomically` will publish or remove, `verify` opens the result again and compares it with what
+`unnest.files.write_output_atomically` will publish or remove, `verify` opens the result again and compares it with what
 was meant to be written. Writers never ask which container a source is of: whatever they need, each source answers, or
 has the default below. A new container is a module in this folder and a line in `open_container.py`.
 """

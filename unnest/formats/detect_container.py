@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import MODEL_SUFFIXES, ContainerName
-from unnest.formats.hdf5.path_keyed_layout import is_path_keyed_file
+from unnest.formats.hdf5.detect_path_keyed_layout import is_path_keyed_file
 from unnest.formats.keras3.weights_json_map import files_of, map_of
 from unnest.formats.tfjs.detection import is_model_json
 

@@ -67,7 +67,7 @@ if backend_in_use() == "tensorflow":
 def __getattr__(name: str) -> Any:
     """Load a name on use; `ModelCheckpoint` is that of the Keras in use when it is asked for."""
     if name == "ModelCheckpoint":
-        from unnest.keras.checkpoint import model_checkpoint
+        from unnest.keras.model_checkpoint import model_checkpoint
 
         return model_checkpoint(keras_in_use())
     if name in _TOWERS and find_spec("tensorflow") is None:

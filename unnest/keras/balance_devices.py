@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from unnest.keras import batch_split, device_names, tower_execution
+from unnest.keras import device_names, tower_execution, tower_row_bounds
 from unnest.keras.balance_result import Balance, Speed
 from unnest.keras.build_parallel_model import check_template
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor, api_of, is_parallel
@@ -276,7 +276,7 @@ def _training_step(
     api: KerasApi, model: Model, devices: Sequence[str], rows: Sequence[int]
 ) -> _Step:
     """Compile a training step without its update, in which each device takes its rows, in order. Raises ValueError."""
-    edges = batch_split.bounds(sum(rows), rows)
+    edges = tower_row_bounds.bounds(sum(rows), rows)
     batch: list[RuntimeTensor] = []
 
     @tf.function  # type: ignore[untyped-decorator, unused-ignore]  # TensorFlow has no types

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, device_names, keras_api, tower_differences
+from unnest.keras import device_names, keras_api, layers_that_differ_in_towers, tower_row_bounds
 from unnest.keras.batch_norm_momenta import IN_TURN, WAYS
 from unnest.keras.keras_api import (
     TENSORFLOW_ONLY,
@@ -104,11 +104,13 @@ def _build(
     _open_batch(api, model)
     check_template(api, model)
     targets = device_names.targets(gpus, least)
-    whole_ratios = batch_split.whole_ratios(
+    whole_ratios = tower_row_bounds.whole_ratios(
         [1] * len(targets) if ratios is None else ratios, len(targets)
     )
     merge = HOST if cpu_merge else f"/{targets[0]}"
-    differing = tower_differences.differing_layers(api, model, way) if len(targets) > 1 else []
+    differing = (
+        layers_that_differ_in_towers.differing_layers(api, model, way) if len(targets) > 1 else []
+    )
     if differing:
         warnings.warn(
             f"{model.name!r} in towers: {'; '.join(differing)}", UserWarning, stacklevel=3

@@ -27,7 +27,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from unnest.keras import batch_split, device_names
+from unnest.keras import device_names, tower_row_bounds
 from unnest.keras.batch_norm_momenta import IN_TURN
 from unnest.keras.keras_api import (
     KerasApi,
@@ -118,7 +118,7 @@ def _tower_slice(api: KerasApi) -> Any:
                 device,
                 moving_statistics,
             )
-            self.ratios = batch_split.whole_ratios(ratios or [1] * parts, parts)
+            self.ratios = tower_row_bounds.whole_ratios(ratios or [1] * parts, parts)
             self.supports_masking, self.supports_jit, self.built = True, False, True
 
         def call(self, inputs: RuntimeTensor) -> RuntimeTensor:
@@ -131,13 +131,13 @@ def _tower_slice(api: KerasApi) -> Any:
 
         def _tower_rows(self, x: RuntimeTensor) -> RuntimeTensor:
             rows = x.shape[0] if x.shape[0] is not None else tf.shape(x, out_type=tf.int64)[0]
-            edges = batch_split.bounds(rows, self.ratios)
+            edges = tower_row_bounds.bounds(rows, self.ratios)
             return rows_of(x, edges[self.i], edges[self.i + 1])
 
         def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
             rows, *rest = input_shape
             if rows is not None:
-                edges = batch_split.bounds(rows, self.ratios)
+                edges = tower_row_bounds.bounds(rows, self.ratios)
                 rows = edges[self.i + 1] - edges[self.i]
             return (rows, *rest)
 

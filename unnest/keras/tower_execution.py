@@ -20,7 +20,7 @@ state (a custom layer, SpectralNormalization) is put back after an idle tower, w
 wait for all of it.
 
 Loops. Each tower traces the template anew, but for recurrent layers, whose loops take longest to trace; and loops
-stay functions, which TensorFlow would take apart for every tower (`unnest.keras.recurrent_layer_tracing`).
+stay functions, which TensorFlow would take apart for every tower (`unnest.keras.trace_recurrent_layers_once`).
 
 What a tower hands back is a flat list, since a gradient knows no other shape: outputs, then the masks of
 those that have one, then the losses that its layers added (activity regularizers, `add_loss`), which would
@@ -38,7 +38,12 @@ from itertools import pairwise
 
 import tensorflow as tf
 
-from unnest.keras import batch_norm_momenta, batch_split, recurrent_layer_tracing, tower_differences
+from unnest.keras import (
+    batch_norm_momenta,
+    layers_that_differ_in_towers,
+    tower_row_bounds,
+    trace_recurrent_layers_once,
+)
 from unnest.keras.keras_api import KerasApi, Model, RuntimeTensor
 
 
@@ -88,7 +93,7 @@ class Towers:
         with one_call_at_a_time():
             rows = self._static_rows(inputs)
             if rows is not None:
-                edges = batch_split.bounds(rows, self.ratios)
+                edges = tower_row_bounds.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
                 busy = [i for i, size in enumerate(sizes) if size] or [len(self.devices) - 1]
                 with self._statistics(sizes, rows) as moving, self._loops():
@@ -96,7 +101,7 @@ class Towers:
                 return self._unpack(self._merge(results, [sizes[i] for i in busy], rows))
             with tf.device(HOST):
                 rows = tf.shape(next(x for x in inputs if x is not None), out_type=tf.int64)[0]
-                edges = batch_split.bounds(rows, self.ratios)
+                edges = tower_row_bounds.bounds(rows, self.ratios)
                 sizes = [b - a for a, b in pairwise(edges)]
             with self._statistics(sizes, rows) as moving, self._loops():
                 results = [
@@ -131,9 +136,9 @@ class Towers:
         layers = (
             []
             if _replicated() or self.api.exporting()
-            else recurrent_layer_tracing.layers_without_effects(self.api, self.template)
+            else trace_recurrent_layers_once.layers_without_effects(self.api, self.template)
         )
-        return recurrent_layer_tracing.traced_once(layers)
+        return trace_recurrent_layers_once.traced_once(layers)
 
     def _busy_tower(
         self,
@@ -225,8 +230,12 @@ class Towers:
         if graph:
             if len(self.devices) > 1 and isinstance(graph, tf.__internal__.FuncGraph):
                 operations = graph.get_operations()[operations_before:]
-                tower_differences.warn_of_states(self.api, self.template, graph, operations)
-            tower_differences.warn_of_summed_losses(self.template, losses, _static_rows(tensors))
+                layers_that_differ_in_towers.warn_of_states(
+                    self.api, self.template, graph, operations
+                )
+            layers_that_differ_in_towers.warn_of_summed_losses(
+                self.template, losses, _static_rows(tensors)
+            )
         self.flat_result = FlatResult(
             len(outputs), tuple(m is not None for m in masks), tuple(owners)
         )
@@ -364,11 +373,11 @@ def on_device(
 
 @contextmanager
 def _loops() -> Iterator[None]:
-    """Keep loops as functions in the block, in a graph (`unnest.keras.recurrent_layer_tracing`)."""
+    """Keep loops as functions in the block, in a graph (`unnest.keras.trace_recurrent_layers_once`)."""
     if tf.executing_eagerly() or _replicated():
         yield
         return
-    with one_call_at_a_time(), recurrent_layer_tracing.loops_as_functions():
+    with one_call_at_a_time(), trace_recurrent_layers_once.loops_as_functions():
         yield
 
 

@@ -1,4 +1,4 @@
 """Values that inspect() and fix() return, and their rendering as text, JSON, pages and pictures.
 
-Sees the core alone; files are written by `unnest.report_files`.
+Sees the core alone; files are written by `unnest.write_pages_and_diagrams`.
 """

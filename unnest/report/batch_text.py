@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unnest.report.batch_facts import STATES, facts
-from unnest.report.escape import plain
-from unnest.report.model_contents import count
+from unnest.report.batch_row_facts import STATES, facts
+from unnest.report.escape_stored_names import plain
+from unnest.report.model_contents_text import count
 from unnest.report.result import Report, Result, Tally, state_of
 from unnest.report.text_report import HARD_SPACE, PAINT, Look, wrap
 

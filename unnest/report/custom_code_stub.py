@@ -14,7 +14,7 @@ from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.loading_requirements import layer_entries, needs
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.report.escape import plain, python_identifier
+from unnest.report.escape_stored_names import plain, python_identifier
 
 #: Characters of a default value; longer ones are left out of a signature.
 MAX_DEFAULT_LENGTH = 60

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from html import escape
 
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 
 def html_text(words: str) -> str:

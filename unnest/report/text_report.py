@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from unnest.core.keras_facts.loading_in_tf_keras import WRITTEN_BY_KERAS_3
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.report.escape import plain
-from unnest.report.model_contents import count, inside_text, safety
+from unnest.report.escape_stored_names import plain
+from unnest.report.model_contents_text import count, inside_text, safety
 from unnest.report.proposed_commands import (
     fix_command,
     keras_3_answer,

@@ -34,7 +34,7 @@ from unnest.core.weight_assignment.find_misplaced_weights import (
     misplaced_nested_model,
     model_with_weights_stored_once,
 )
-from unnest.report.escape import python_identifier
+from unnest.report.escape_stored_names import python_identifier
 
 #: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
 ARCHIVES = (2, 14)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from unnest.errors import Failed
-from unnest.files import background_sync, os_calls
+from unnest.files import background_sync, portable_file_operations
 from unnest.files.background_sync import BackgroundSync
-from unnest.files.name_output_atomically import publish, publish_folder
+from unnest.files.write_output_atomically import publish_file, publish_folder
 
 #: Seconds after which a thread that was waited for will not come any more.
 PATIENCE = 10
@@ -40,7 +40,9 @@ def _ignore(_: str) -> None:
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that were synced when they were whole."""
     names: list[str] = []
-    monkeypatch.setattr(os_calls, "sync", lambda path: names.append(Path(path).name))
+    monkeypatch.setattr(
+        portable_file_operations, "sync", lambda path: names.append(Path(path).name)
+    )
     return names
 
 
@@ -51,7 +53,7 @@ def test_where_no_thread_syncs_we_do(
     """There may be no room for a thread, or no memory for its first step."""
     monkeypatch.setattr(_thread, "start_new_thread", start)
     target = tmp_path / "out.h5"
-    publish(str(target), _fill, _ignore)
+    publish_file(str(target), _fill, _ignore)
     assert target.read_bytes() == b"new"
     assert synced == ["out.h5"]
 
@@ -70,7 +72,7 @@ def early(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], None]], 
                 event.set()
 
         monkeypatch.setattr(background_sync, "PAUSE", 0.001)
-        monkeypatch.setattr(os_calls, "sync_data", sync_data)
+        monkeypatch.setattr(portable_file_operations, "sync_data", sync_data)
         return event
 
     return arranged
@@ -90,7 +92,7 @@ def test_a_large_file_goes_to_the_disk_while_it_is_written(
     """And once more when it is whole."""
     names: list[str] = []
     event = early(lambda path: names.append(Path(path).name))
-    publish(str(tmp_path / "out.h5"), _filling_until(event), _ignore)
+    publish_file(str(tmp_path / "out.h5"), _filling_until(event), _ignore)
     assert set(names) == {"out.h5"}
     assert synced == ["out.h5"]
 
@@ -104,7 +106,7 @@ def test_an_error_of_the_disk_is_told_once_and_kept(
         raise OSError(errno.EIO, "broken")
 
     with pytest.raises(Failed, match=r"out\.h5: cannot be written .*check the disk"):
-        publish(str(tmp_path / "out.h5"), _filling_until(early(fails)), _ignore)
+        publish_file(str(tmp_path / "out.h5"), _filling_until(early(fails)), _ignore)
     assert os.listdir(tmp_path) == []
     assert synced == []
 
@@ -116,7 +118,7 @@ def test_what_could_not_be_written_is_not_synced(tmp_path: Path, synced: list[st
         raise OSError(errno.ENOSPC, "full")
 
     with pytest.raises(Failed, match="no space left"):
-        publish(str(tmp_path / "out.h5"), fill, _ignore)
+        publish_file(str(tmp_path / "out.h5"), fill, _ignore)
     assert synced == []
 
 
@@ -149,7 +151,7 @@ def test_all_of_a_folder(
 ) -> None:
     """Its files, and the folders in it with their names."""
     folders: list[str] = []
-    monkeypatch.setattr(os_calls, "sync_folder", folders.append)
+    monkeypatch.setattr(portable_file_operations, "sync_folder", folders.append)
 
     def fill(path: str) -> None:
         Path(path, "variables").mkdir()

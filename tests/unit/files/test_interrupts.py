@@ -135,7 +135,8 @@ __main__.main()
 #: A signal that comes when the output has its name.
 LATE = """
 import os, signal, sys
-from unnest import __main__, publish_output
+from unnest import __main__
+from unnest.outputs import publish_output
 publish = publish_output.publish
 def published(*args):
     done = publish(*args)
@@ -167,7 +168,7 @@ def test_early_and_late(name: str, program: str, state: str, tmp_path: Path) -> 
 #: A signal while the first output gets its name, in a library that lets no exception out.
 SWALLOWED = """
 import os, runpy, signal, sys
-from unnest import publish_output
+from unnest.outputs import publish_output
 publish = publish_output.publish
 def published(*args):
     try:

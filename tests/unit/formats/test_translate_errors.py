@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 import unnest
-from unnest import apply_plan, open_and_plan
+from unnest import open_and_plan
 from unnest.core.make_plan import NotAGraph
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files.interrupts import caused_by_interrupt
 from unnest.formats.translate_errors import oneline, reading, writing
+from unnest.outputs import apply_plan
 from unnest.report.result import Report
 
 

@@ -156,7 +156,7 @@ def test_values_beyond_the_limit_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The smallest weights come first, and the page says how many were left."""
-    monkeypatch.setattr("unnest.report_pictures.VALUES_READ", 8)
+    monkeypatch.setattr("unnest.build_report.add_pictures_to_report.VALUES_READ", 8)
     path = makeh5.write(tmp_path / "m.h5", makeh5.template(), {"x": [], "d1": makeh5.dense()})
     data = data_of(render([inspected(path)]))
     assert [weight[5] is not None for weight in data["model"]["weights"]] == [False, True]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import IO, NamedTuple
 
-from unnest.files.os_calls import write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.formats.hdf5.fast_reader import (
     ADDRESS,
     HEADER,

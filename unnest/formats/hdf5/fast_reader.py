@@ -24,7 +24,7 @@ from struct import Struct, iter_unpack, unpack, unpack_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
-from unnest.formats.hdf5.dataset_record import (
+from unnest.formats.hdf5.dataset_record_and_limits import (
     BYTES_A_LINK,
     CONTIGUOUS,
     MAX_ATTRIBUTES,

@@ -23,7 +23,7 @@ from h5py import h5a, h5d, h5f, h5fd, h5g, h5l, h5o, h5p, h5s, h5t
 from unnest.budget import charge_memory, charge_steps, check_memory
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import read_attributes as h5_attributes
-from unnest.formats.hdf5.dataset_record import (
+from unnest.formats.hdf5.dataset_record_and_limits import (
     BFLOAT16,
     BYTES_A_LINK,
     DTYPE_NOTE,
@@ -41,8 +41,8 @@ from unnest.formats.hdf5.dataset_record import (
     short,
     text_of,
 )
+from unnest.formats.hdf5.detect_path_keyed_layout import is_of_windows, is_path_keyed
 from unnest.formats.hdf5.heap_check import WORD, Heaps, Read, Unsafe
-from unnest.formats.hdf5.path_keyed_layout import is_of_windows, is_path_keyed
 from unnest.formats.hdf5.read_attributes import StoredType
 from unnest.formats.translate_errors import oneline
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from struct import unpack_from
 
 from unnest.budget import charge_memory, charge_steps, check_memory
-from unnest.formats.hdf5.dataset_record import REFERENCE
+from unnest.formats.hdf5.dataset_record_and_limits import REFERENCE
 
 #: (offset from the start of the HDF5 file, count) -> the bytes there, fewer at the end.
 Read = Callable[[int, int], bytes]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.dataset_record import REFERENCE
+from unnest.formats.hdf5.dataset_record_and_limits import REFERENCE
 from unnest.formats.hdf5.heap_check import Unsafe
 
 if TYPE_CHECKING:

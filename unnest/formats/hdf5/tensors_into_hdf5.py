@@ -14,13 +14,13 @@ from h5py import h5a, h5d, h5g, h5o, h5p, h5s, h5t
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.files import reflinks
-from unnest.files.os_calls import write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.files.reflinks import Range
 from unnest.formats.container_interface import TRANSFER_BLOCK, OnBytes, Source
 from unnest.formats.evaluate_tensors import blocks_of
 from unnest.formats.hdf5 import dataset_address_patch
 from unnest.formats.hdf5.dataset_address_patch import DatasetSpace
-from unnest.formats.hdf5.dataset_record import encoded, short
+from unnest.formats.hdf5.dataset_record_and_limits import encoded, short
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.translate_errors import blames_system, oneline
 

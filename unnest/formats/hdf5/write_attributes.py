@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.formats.hdf5.dataset_record import REFERENCE
+from unnest.formats.hdf5.dataset_record_and_limits import REFERENCE
 from unnest.formats.hdf5.read_attributes import Attributes, TextDtype, read_value
 
 if TYPE_CHECKING:

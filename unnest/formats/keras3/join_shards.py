@@ -7,7 +7,7 @@ import os
 from h5py import h5d
 
 from unnest.errors import Unreadable
-from unnest.formats.hdf5.dataset_record import DatasetNode
+from unnest.formats.hdf5.dataset_record_and_limits import DatasetNode
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_attributes import Attributes
 from unnest.formats.keras3.weights_json_map import read_map

@@ -13,7 +13,7 @@ from unnest.budget import charge_memory
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import TRANSFER_BLOCK
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.keras_archive_members import (
+from unnest.formats.keras3.keras_model_source import (
     ASSETS,
     CONFIG,
     MAX_JSON,

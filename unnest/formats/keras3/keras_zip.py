@@ -22,7 +22,7 @@ from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
 from unnest.files.file_window import FileWindow
-from unnest.files.os_calls import pread, write_all
+from unnest.files.portable_file_operations import pread, write_all
 from unnest.files.temporary_files import no_room_error, unnamed_file
 from unnest.files.write_errors import write_failed
 from unnest.formats.container_interface import (
@@ -35,7 +35,8 @@ from unnest.formats.container_interface import (
 )
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.keras_archive_members import (
+from unnest.formats.keras3.keras_folder import KerasFolderSource
+from unnest.formats.keras3.keras_model_source import (
     ASSETS,
     COMPILE,
     CONFIG,
@@ -45,7 +46,6 @@ from unnest.formats.keras3.keras_archive_members import (
     KerasModelSource,
     stored_model,
 )
-from unnest.formats.keras3.keras_folder import KerasFolderSource
 from unnest.formats.keras3.layer_paths import join_path
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights

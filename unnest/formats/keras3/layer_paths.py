@@ -21,7 +21,7 @@ from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.keras_facts.adapted_preprocessing_state import adapted_to_words
 from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.formats.hdf5.path_keyed_layout import LAYER_ATTRIBUTES
+from unnest.formats.hdf5.detect_path_keyed_layout import LAYER_ATTRIBUTES
 
 #: The attribute that leads from a model to its layers; and that of Keras 2.12 to 2.14.
 LAYERS, DEPENDENCIES = LAYER_ATTRIBUTES

@@ -15,7 +15,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Tensor
 from unnest.errors import Unreadable
 from unnest.formats.hdf5 import read_attributes as h5_attributes
-from unnest.formats.hdf5.dataset_record import DatasetNode, require_numbers
+from unnest.formats.hdf5.dataset_record_and_limits import DatasetNode, require_numbers
 from unnest.formats.keras3.layer_paths import (
     COMPILED_PARTS,
     DEPENDENCIES,

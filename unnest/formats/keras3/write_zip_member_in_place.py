@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 
 from zlib_ng import zlib_ng
 
-from unnest.files.os_calls import write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.formats.container_interface import TRANSFER_BLOCK
 
 #: Permission bits of a member that names none, as `zipfile` gives them.

@@ -34,7 +34,7 @@ from unnest.formats.parse_json import parse_object
 from unnest.formats.tensorflow.checkpoint_meta_file import MetaFile
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels, PlacedModel
-from unnest.formats.tensorflow.tensor_bundle import Bundle, BundleEntry, ShardSlice
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle, BundleEntry, ShardSlice
 
 
 class _PlacedWeights(NamedTuple):

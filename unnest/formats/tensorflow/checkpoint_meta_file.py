@@ -24,7 +24,7 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
     Place,
 )
 from unnest.formats.tensorflow import graphdef_to_op_graph, protobuf_messages, serving_meta_graph
-from unnest.formats.tensorflow.tensor_bundle import read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import read_plain
 
 MAX_META = 1 << 31
 CONCATENATIONS = ("Concat", "ConcatV2")

@@ -19,7 +19,7 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
 )
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protobuf_messages
-from unnest.formats.tensorflow.tensor_bundle import DTYPE_BY_NUMBER
+from unnest.formats.tensorflow.read_tensor_bundle import DTYPE_BY_NUMBER
 
 #: What an operation costs, beside its inputs and attributes.
 OP_STEPS, OP_BYTES = 5, 500

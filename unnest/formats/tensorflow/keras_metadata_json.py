@@ -9,7 +9,7 @@ from unnest.core import json_tree
 from unnest.core.keras_facts.custom_functions_in_configs import is_keras_rule
 from unnest.core.model import Json, JsonObject, release_of
 from unnest.formats.tensorflow import protobuf_messages
-from unnest.formats.tensorflow.tensor_bundle import read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import read_plain
 
 #: Keras's own modules of what these keys end in, written to .h5 since this release.
 MODULE_BY_KEY_ENDING = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}

@@ -25,7 +25,7 @@ from unnest.formats.parse_json import parse_object
 from unnest.formats.tensorflow import graphdef_to_op_graph
 from unnest.formats.tensorflow.keras_metadata_json import METADATA, metadata_by_node
 from unnest.formats.tensorflow.protobuf_messages import Message
-from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle, read_plain
 
 #: Attributes that lead from a layer to the one in it that has the table, and to the table.
 HOLDERS, TABLES = ("_lookup_layer", "_index_lookup_layer"), ("lookup_table", "_table")

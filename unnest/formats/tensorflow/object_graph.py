@@ -16,7 +16,7 @@ from unnest.budget import charge_memory, charge_steps
 from unnest.core.model import Tensor
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow import protobuf_messages
-from unnest.formats.tensorflow.tensor_bundle import Bundle
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE, CONFIG = "VARIABLE_VALUE", "OBJECT_CONFIG_JSON"

@@ -33,16 +33,16 @@ from unnest.formats.parse_json import is_architecture, parse, parse_object
 from unnest.formats.tensorflow import (
     cut_serving_graph,
     keras_metadata_json,
-    meta_graph_wrappers,
     protobuf_messages,
     serving_meta_graph,
+    unwrap_meta_graph,
 )
+from unnest.formats.tensorflow.check_restored_variables import check_stored
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
-from unnest.formats.tensorflow.stored_variables_check import check_stored
-from unnest.formats.tensorflow.tensor_bundle import Bundle, read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle, read_plain
 from unnest.formats.translate_errors import reading
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
@@ -196,7 +196,7 @@ class SavedModelSource(Source):
             os.path.join(self.path, GRAPH)
         ):  # what cannot be cut is damaged, not the disk that is written to
             model, meta = self.serving()
-            if not meta_graph_wrappers.cut_out_wrappers(meta, self.path).wrappers:
+            if not unwrap_meta_graph.cut_out_wrappers(meta, self.path).wrappers:
                 raise Refused(
                     "cannot-cut",
                     f"{self.path}: the serving graph cannot be cut without doubt; "
@@ -233,7 +233,7 @@ class SavedModelSource(Source):
     def _plan_by_operations(self, clean: Plan) -> Plan:
         """Plan by the wrappers in the serving graph; `clean` without them, or where the layers speak against them."""
         _, meta = self.serving()
-        wrappers_in_graph, near_misses = meta_graph_wrappers.cut_out_wrappers(meta, self.path)
+        wrappers_in_graph, near_misses = unwrap_meta_graph.cut_out_wrappers(meta, self.path)
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
         if clean.near_misses and self._layers_show_row_cuts():
@@ -282,9 +282,7 @@ class SavedModelSource(Source):
         if all(w.confidence == "proven" for w in keras_plan.wrappers):
             return parallel
         try:
-            in_graph, near_misses = meta_graph_wrappers.cut_out_wrappers(
-                self.serving()[1], self.path
-            )
+            in_graph, near_misses = unwrap_meta_graph.cut_out_wrappers(self.serving()[1], self.path)
         except (Refused, Unreadable):
             return parallel  # the Keras model can be written all the same
         models = {
@@ -327,7 +325,7 @@ class SavedModelSource(Source):
             self.bundle.close()
 
 
-def _wrapper(served: meta_graph_wrappers.ServedWrapper) -> Wrapper:
+def _wrapper(served: unwrap_meta_graph.ServedWrapper) -> Wrapper:
     """Return a serving graph's wrapper as reports show it."""
     towers = served.towers
     merges = tuple(m.partition(":")[0] for m in towers.merges)
@@ -354,7 +352,7 @@ def _wrapper(served: meta_graph_wrappers.ServedWrapper) -> Wrapper:
     )
 
 
-def _not_in_layers(served: meta_graph_wrappers.ServedWrapper) -> NearMiss:
+def _not_in_layers(served: unwrap_meta_graph.ServedWrapper) -> NearMiss:
     """Return the near miss for towers of the serving graph that are different layers of the Keras graph."""
     towers = served.towers
     merge = towers.merges[0].partition(":")[0]

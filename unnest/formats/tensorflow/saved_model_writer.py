@@ -9,18 +9,18 @@ from typing import ClassVar
 from unnest.core.plan import Output
 from unnest.errors import Failed, Unreadable
 from unnest.files.copy_and_compare import copy_file
-from unnest.files.os_calls import write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.files.reflinks import are_clones
 from unnest.files.write_errors import write_failed
 from unnest.formats.container_interface import Container, OnBytes, Source
 from unnest.formats.tensorflow.keras_metadata_json import METADATA
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 from unnest.formats.tensorflow.saved_model_reader import (
     EXPORTED,
     GRAPH,
     VARIABLES_PREFIX,
     SavedModelSource,
 )
-from unnest.formats.tensorflow.tensor_bundle import Bundle
 
 #: True of the graph before it was cut, and of no other: these are not copied.
 STALE = frozenset({GRAPH, METADATA, EXPORTED, "fingerprint.pb", "debug/saved_model_debug_info.pb"})

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from unnest.report.diagram.drawing import Drawing, Figure
 from unnest.report.diagram.svg import caption
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 CLASS_DEFINITIONS = """\
     classDef input fill:#eef1f4,stroke:#8a94a0,color:#1c2430

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from unnest.report.diagram.drawing import Box, Drawing, Figure, Role
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 
 Line: TypeAlias = "list[tuple[str, Role | None]]"
 

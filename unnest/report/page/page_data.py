@@ -9,7 +9,7 @@ from typing import Any
 from unnest import __version__
 from unnest.core.model import Tensor
 from unnest.report import json_report
-from unnest.report.batch_facts import KINDS, STATES
+from unnest.report.batch_row_facts import KINDS, STATES
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
 from unnest.report.page.model_view import (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import ROWS, TEMPLATE, Box, Figure
-from unnest.report.escape import plain
+from unnest.report.escape_stored_names import plain
 from unnest.report.page.model_view import LayerPath
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from unnest.report.batch_facts import KINDS, STATES, facts
+from unnest.report.batch_row_facts import KINDS, STATES, facts
 from unnest.report.batch_text import summary
 from unnest.report.html_markup import html_text, self_contained_page
 from unnest.report.page.page_data import document

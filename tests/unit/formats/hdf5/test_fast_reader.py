@@ -18,7 +18,12 @@ from tests.corpus.unpacked import FIXTURES
 from tests.judged import check_verdict
 from unnest.budget import Budget, limited
 from unnest.errors import Unreadable
-from unnest.formats.hdf5 import dataset_record, fast_reader, guarded_file, legacy_h5_reader
+from unnest.formats.hdf5 import (
+    dataset_record_and_limits,
+    fast_reader,
+    guarded_file,
+    legacy_h5_reader,
+)
 from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
@@ -202,7 +207,7 @@ def test_a_large_file_is_read_by_its_index_alone(tmp_path: Path) -> None:
 
 def test_numbers_of_the_library() -> None:
     """That are known without it."""
-    assert dataset_record.CONTIGUOUS == h5py.h5d.CONTIGUOUS
+    assert dataset_record_and_limits.CONTIGUOUS == h5py.h5d.CONTIGUOUS
     for ours, theirs in (
         (BYTES_TEXT, h5py.string_dtype("ascii")),
         (STR_TEXT, h5py.string_dtype("utf-8")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from unnest.formats.tensorflow import cut_serving_graph, meta_graph_wrappers, protobuf_messages
+from unnest.formats.tensorflow import cut_serving_graph, protobuf_messages, unwrap_meta_graph
 from unnest.formats.tensorflow.keep_serving_objects import OPTIMIZER_KIND
 
 SAVED = FIXTURES / "saved_model"
@@ -21,7 +21,7 @@ def test_no_object_stands_where_the_optimizer_was(name: str) -> None:
     (meta,) = model.meta_graphs
     assert [n.user.identifier for n in meta.objects.nodes].count(OPTIMIZER_KIND) == 1
     variables = sum(n.WhichOneof("kind") == "variable" for n in meta.objects.nodes)
-    assert meta_graph_wrappers.cut_out_wrappers(meta, str(path)).wrappers
+    assert unwrap_meta_graph.cut_out_wrappers(meta, str(path)).wrappers
     (reduced,) = protobuf_messages.parse(
         "SavedModel", protobuf_messages.dump(cut_serving_graph.prune(model, meta)), "reduced"
     ).meta_graphs

@@ -14,13 +14,13 @@ from unnest.core.make_plan import plan as of_keras
 from unnest.core.plan import Choices, Plan
 from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.formats.tensorflow import (
-    meta_graph_wrappers,
     object_optimizers,
     saved_model_reader,
     saved_model_writer,
+    unwrap_meta_graph,
 )
-from unnest.formats.tensorflow.meta_graph_wrappers import ServedWrappers
 from unnest.formats.tensorflow.saved_model_reader import SavedModelSource
+from unnest.formats.tensorflow.unwrap_meta_graph import ServedWrappers
 
 PARALLEL = FIXTURES / "saved_model/tf215/saved_model-opsplit-custom/parallel"
 TRAINED = FIXTURES / "saved_model/tf27/saved_model-carried-named-adam/parallel"
@@ -41,7 +41,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, graph: ServedWrappers | None, **cha
         return graph
 
     monkeypatch.setattr(saved_model_reader, "plan", changed)
-    monkeypatch.setattr(meta_graph_wrappers, "cut_out_wrappers", recognised)
+    monkeypatch.setattr(unwrap_meta_graph, "cut_out_wrappers", recognised)
     return SavedModelSource(str(PARALLEL)).plan(None, choices=Choices())
 
 
@@ -85,7 +85,7 @@ def test_layers_that_only_look_like_a_wrapper_are_not_converted(
 ) -> None:
     """Without the operations that contradict them, the output would be called parallel."""
     monkeypatch.setattr(
-        meta_graph_wrappers, "cut_out_wrappers", lambda *_: ServedWrappers((), (IN_GRAPH,))
+        unwrap_meta_graph, "cut_out_wrappers", lambda *_: ServedWrappers((), (IN_GRAPH,))
     )
 
     def likely(*given: Any, **named: Any) -> Plan:

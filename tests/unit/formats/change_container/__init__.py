@@ -1,0 +1,1 @@
+"""Moves of models into other containers and forms."""

@@ -1,0 +1,154 @@
+"""State of preprocessing layers that older files keep beside a layer's config, and Keras 3 in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from unnest.core import json_tree
+from unnest.core.architecture import entry_name
+from unnest.core.keras3.conversion_context import Conversion
+from unnest.core.keras3.rule_catalog import RULES
+from unnest.core.keras_facts.adapted_preprocessing_state import (
+    bin_boundaries,
+    layers_without_vocabulary,
+    vocabulary_in_order,
+    with_vocabularies,
+)
+from unnest.core.keras_facts.loading_requirements import layer_entries
+from unnest.core.model import Json, JsonObject, Stored, Tensor
+from unnest.formats.container_interface import Source
+
+if TYPE_CHECKING:
+    from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+    from unnest.formats.keras3.shared_layers import SharedLayers
+
+#: Values of the largest summary that is read; `adapt` keeps some hundred.
+MAX_SUMMARY_VALUES = 1 << 16
+#: Bytes of the largest file of words.
+MAX_WORDS_BYTES = 64 << 20
+
+
+def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conversion]]:
+    """Return the model with all that `adapt` found in the configs of its layers, and the rules that put it there."""
+    made: list[Conversion] = []
+    if model.architecture is None:
+        return model, made
+    missing = layers_without_vocabulary(model.architecture)
+    words = _words(source, missing) if missing and source.members else {}
+    if words:
+        model = model._replace(architecture=with_vocabularies(model.architecture, missing, words))
+        made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
+    bound, names = _with_boundaries(source, model)
+    if names:
+        made.append(Conversion("bin-boundaries", names, RULES["bin-boundaries"].what))
+    return bound, made
+
+
+def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[Json]]:
+    """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`.
+
+    The layers lie where the saved model has them, which may hold the one that is written. Of a name that several
+    layers with words bear, none is returned.
+    """
+    from unnest.formats.keras3.keras_model_source import KerasModelSource  # loads HDF5's library
+
+    found: dict[str, list[Json]] = {}
+    if not isinstance(source, KerasModelSource) or source.stored.architecture is None:
+        return found
+    paths = [(n, p) for n, p in _paths(source.tree, source.stored.architecture) if n in missing]
+    stored = set(source.members)
+    members = {(n, m) for n, path in paths if (m := f"assets/{path}/vocabulary.txt") in stored}
+    names = Counter(name for name, _ in members)
+    for name, member in sorted(members):
+        if names[name] > 1 or source.member_size(member) > MAX_WORDS_BYTES:
+            continue
+        kind, config = str(missing[name]["class_name"]), _config(missing[name])
+        try:
+            lines = b"".join(source.member(member)).decode().split("\n")
+            elements: list[Json] = [*map(int, lines)] if kind == "IntegerLookup" else [*lines]
+        except ValueError:  # neither UTF-8 nor integers
+            continue
+        words = vocabulary_in_order(kind, config, dict(enumerate(elements)))
+        found |= {} if words is None else {name: words}
+    return found
+
+
+def _paths(
+    tree: PathKeyedTree, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield each layer's name and path, of the models in the model too."""
+    from unnest.formats.keras3.shared_layers import SharedLayers
+
+    shared = SharedLayers() if shared is None else shared
+    for layer, path in tree.layers_with_paths(model, prefix, shared):
+        yield layer.name, path
+        if layer.is_model:
+            yield from _paths(tree, layer.stored, path, shared)
+
+
+def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, ...]]:
+    """Return the model in which each adapted Discretization has its boundaries in its config, and no summary.
+
+    A layer with a name of several, or without one summary of float32, shape (2, n), stays as it is.
+    """
+    entries = list(_unbound(model.architecture))
+    if not entries:
+        return model, ()
+    names = Counter(map(entry_name, entries))
+    found: dict[int, list[float]] = {}
+    read: set[str] = set()
+    for entry in entries:
+        name = entry_name(entry)
+        summaries = [*_summaries(model, name)] if name and names[name] == 1 else []
+        bins = _config(entry).get("num_bins")
+        if len(summaries) == 1 and isinstance(bins, int) and bins > 0:
+            import numpy as np
+
+            summary = np.frombuffer(b"".join(source.blocks(summaries[0])), "<f4").reshape(
+                summaries[0].shape
+            )
+            found[id(entry)] = bin_boundaries(summary, bins)
+            read.add(summaries[0].ref)
+
+    def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
+        if id(part) not in found:
+            return inner
+        boundaries: list[Json] = [*found[id(part)]]
+        return {
+            **inner,
+            "config": {**_config(part), "bin_boundaries": boundaries, "num_bins": None},
+        }
+
+    groups = tuple(
+        g._replace(tensors=tuple(t for t in g.tensors if t.ref not in read)) for g in model.groups
+    )
+    architecture = json_tree.transform(model.architecture, completed)
+    assert isinstance(architecture, Mapping)
+    bound = tuple(str(entry_name(entry)) for entry in entries if id(entry) in found)
+    return model._replace(architecture=architecture, groups=groups), bound
+
+
+def _unbound(architecture: Json) -> Iterator[JsonObject]:
+    for entry in layer_entries(architecture):
+        if entry["class_name"] == "Discretization" and _config(entry).get("bin_boundaries") is None:
+            yield entry
+
+
+def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
+    for group in model.groups:
+        for tensor in group.tensors:
+            layer = tensor.owner[-1] if tensor.owner else group.name
+            is_summary = (
+                tensor.dtype == "<f4"
+                and tensor.shape[:-1] == (2,)
+                and 0 < tensor.shape[-1] <= MAX_SUMMARY_VALUES
+            )
+            if layer == name and is_summary:
+                yield tensor
+
+
+def _config(entry: JsonObject) -> JsonObject:
+    config = entry.get("config")
+    return config if isinstance(config, Mapping) else {}
