@@ -61,11 +61,11 @@ class Notes:
 
 @dataclass(eq=False, repr=False)
 class GraphNotes:
-    """Notes of a conversion on the graph at hand: the rows of its tensors, and its outputs."""
+    """Notes of a conversion on the graph at hand: what its operations give, and its outputs."""
 
     #: Operation of TensorFlow in the graph -> what it gives: a tensor of known shape, a shape, or a number.
     results: dict[str, SymbolicValue] = field(default_factory=dict)
-    #: Tensor of the graph -> a number for its rows, the same where two tensors have the same.
+    #: Tensor that an operation reads -> its number among those with as many rows.
     rows: dict[GraphTensor, int] = field(default_factory=dict)
     #: Output layer -> the layer that gives this output in the result; read of the outermost model.
     output_names: dict[str, str] = field(default_factory=dict)

@@ -226,6 +226,9 @@ class _Functional:
         for k, tree in enumerate(trees):
             last = name if len(trees) == 1 else f"{name}_{k}"
             placed.append(self.builder.place(tree, name, last))
+        rows = getattr(self.context.graph.results.get(name), "rows", None)
+        if rows is not None and placed == [first := GraphTensor(name, 0, 0)]:
+            self.builder.rows.numbers[first] = rows
         self.masks.note(self.masks.behind(layer.class_name, _settings(layer), given), placed)
         return placed
 
@@ -286,6 +289,7 @@ class _Functional:
             {k: new_tensors(v) for k, v in kwargs.items()},
             self.builder.specs,
             self.builder.dtypes,
+            self.builder.rows,
         )
 
 

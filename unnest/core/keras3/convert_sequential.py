@@ -254,7 +254,7 @@ def place_piece(
     builder: Builder, piece: Piece, args: tuple[NodeTree, ...], name: str
 ) -> GraphTensor:
     """Add the only call of a converted layer with one output, under the layer's name; return the output."""
-    given = LayerArguments(args, {}, builder.specs, builder.dtypes)
+    given = LayerArguments(args, {}, builder.specs, builder.dtypes, builder.rows)
     if isinstance(piece, Choice):
         tensors = given.tensors
         piece = piece.resolved([given.spec(t) for t in tensors], [given.dtype(t) for t in tensors])

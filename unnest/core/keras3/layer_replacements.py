@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
@@ -78,14 +77,27 @@ NodeTree: TypeAlias = (
 """An expression of tensors and constants that the builder places in the graph."""
 
 
-class LayerArguments(NamedTuple):
+@dataclass(eq=False, repr=False)
+class EqualRows:
+    """Which tensors of a graph have as many rows as each other: those with one number."""
+
+    numbers: dict[GraphTensor, int] = field(default_factory=dict)
+
+    def of(self, tensor: GraphTensor) -> int:
+        """Return the number of a tensor; one of its own if nothing is known of it."""
+        return self.numbers.setdefault(tensor, len(self.numbers))
+
+
+@dataclass(frozen=True)
+class LayerArguments:
     """The arguments of one call: positional and named, tensors in any structure."""
 
     args: tuple[NodeTree, ...]
     kwargs: Mapping[str, NodeTree]
     #: What is known of each tensor; its dtype may be known where its shape is not.
     specs: Mapping[GraphTensor, Spec | None]
-    dtypes: Mapping[GraphTensor, str] = MappingProxyType({})
+    dtypes: Mapping[GraphTensor, str] = field(default_factory=dict)
+    rows: EqualRows = field(default_factory=EqualRows)
 
     @property
     def tensors(self) -> list[GraphTensor]:

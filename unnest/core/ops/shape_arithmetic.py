@@ -16,9 +16,13 @@ from unnest.core.ops.call import Value
 
 
 class Sized(NamedTuple):
-    """A tensor among the arguments of a call, its shape None where that is not known."""
+    """A tensor among the arguments of a call, its shape None where that is not known.
+
+    Tensors with one number for `rows` have as many rows as each other, though the batch size is not known.
+    """
 
     shape: Shape | None
+    rows: int | None = None
 
 
 def shape_of(value: Value) -> Shape:

@@ -12,11 +12,14 @@ from unnest.core.keras3.graph.layer_names import operation_name
 from unnest.core.keras3.graph.result_specs import (
     dtype_of,
     is_operation,
+    layer_rows,
     layer_spec,
+    operation_rows,
     operation_shape,
     shapes_for_tensors,
 )
 from unnest.core.keras3.layer_replacements import (
+    EqualRows,
     GraphTensor,
     LayerArguments,
     LayerCall,
@@ -27,7 +30,7 @@ from unnest.core.keras3.layer_replacements import (
 from unnest.core.keras3_op_calls import Input, OpNode, Part
 from unnest.core.keras_facts import shape_inference
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import Shape, Unknown
+from unnest.core.model import JsonObject, Shape, Unknown
 
 
 @dataclass(eq=False, repr=False)
@@ -37,12 +40,14 @@ class Builder(GraphEntries):
     specs: dict[GraphTensor, Spec | None] = field(default_factory=dict)
     #: First tensor of a call -> the dtype of all that it gives.
     dtypes: dict[GraphTensor, str] = field(default_factory=dict)
+    rows: EqualRows = field(default_factory=EqualRows)
     reserved: set[str] = field(default_factory=set)
 
     def input(self, layer: NewLayer) -> GraphTensor:
         """Add an input layer and return its tensor."""
         self.entries[layer.name] = Entry(layer.entry, ())
         tensor = GraphTensor(layer.name, 0, 0)
+        self.rows.of(tensor)
         self.specs[tensor] = shape_inference.input_spec(layer.entry)
         return tensor
 
@@ -185,8 +190,11 @@ class Builder(GraphEntries):
         tensors = [*tensors_in(list(args)), *tensors_in(dict(kwargs))]
         entry.reads.append(tuple(dict.fromkeys(tensors)))
         made = GraphTensor(name, len(entry.nodes) - 1, 0)
-        known = LayerArguments(tuple(args), kwargs, self.specs, self.dtypes)
+        known = LayerArguments(tuple(args), kwargs, self.specs, self.dtypes, self.rows)
         dtypes = [known.dtype(t) for t in tensors]
+        rows = self._rows(entry.entry, args, tensors)
+        if rows is not None:
+            self.rows.numbers[made] = rows
         if is_operation(entry.entry):
             self.dtypes[made] = dtype_of(entry.entry, None, dtypes)
             shape = operation_shape(entry.entry, args, self.specs)
@@ -197,6 +205,15 @@ class Builder(GraphEntries):
         self.dtypes[made] = dtype_of(entry.entry, spec, dtypes)
         self.specs[made] = spec and spec._replace(dtype=self.dtypes[made])
         return made
+
+    def _rows(
+        self, entry: JsonObject, args: Sequence[NodeTree], tensors: Sequence[GraphTensor]
+    ) -> int | None:
+        """Return the number of the tensors with as many rows as a call's first result; None where it is not known."""
+        numbers = {t: self.rows.of(t) for t in tensors}
+        if is_operation(entry):
+            return operation_rows(entry, args, self.specs, numbers)
+        return layer_rows(entry, [(self.specs.get(t), numbers[t]) for t in tensors])
 
     def dtype(self, tensor: GraphTensor) -> str:
         """Return the dtype of a tensor; float32 if nothing says otherwise."""

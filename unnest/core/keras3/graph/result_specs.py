@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from unnest.core import json_tree
+from unnest.core.json_tree import is_list
 from unnest.core.keras3.layer_replacements import (
     FLOAT,
+    MODEL_MODULES,
     GraphTensor,
     NodeTree,
 )
@@ -46,10 +50,73 @@ def operation_shape(
     return result_shape(call)
 
 
+def operation_rows(
+    entry: JsonObject,
+    args: Sequence[NodeTree],
+    specs: Mapping[GraphTensor, Spec | None],
+    rows: Mapping[GraphTensor, int],
+) -> int | None:
+    """Return the number in `rows` of the tensors with as many rows as an operation's result; None if unknown."""
+    from unnest.core.frontends.node_defs_as_op_calls import keras3_call
+    from unnest.core.interpreters.batch_size_trials import result_rows
+
+    sized = shapes_for_tensors(args, specs, rows)
+    return result_rows(keras3_call(str(entry["class_name"]), sized, settings(entry)))
+
+
+def layer_rows(entry: JsonObject, given: Sequence[tuple[Spec | None, int]]) -> int | None:
+    """Return the number of the tensors with as many rows as a layer's output, by those of its inputs."""
+    if not given:
+        return None
+    numbers = {rows for _, rows in given}
+    if len(numbers) == 1 and _keeps_rows(entry):
+        return numbers.pop()
+    specs = [spec for spec, _ in given if spec is not None]
+    if len(specs) < len(given):
+        return None
+    from unnest.core.interpreters.batch_size_trials import BatchTrial, rows_in_trials
+    from unnest.core.ops.shape_arithmetic import Sized
+
+    def shape_in(trial: BatchTrial) -> Shape | None:
+        tried = [
+            spec._replace(shape=trial.shape(Sized(spec.shape, rows)) or ())
+            for spec, (_, rows) in zip(specs, given, strict=True)
+        ]
+        spec = layer_spec(entry, tried)
+        return None if spec is None else spec.shape
+
+    return rows_in_trials(shape_in)
+
+
+def _keeps_rows(entry: JsonObject) -> bool:
+    """Return True if a layer, or each in a model of one input, is Keras's and has a row for each that it reads."""
+    kind = str(entry["class_name"])
+    layers = settings(entry).get("layers")
+    if kind in MODEL_MODULES and is_list(layers):
+        inner = [layer for layer in layers if isinstance(layer, Mapping)]
+        inputs = [layer for layer in inner if layer.get("class_name") == "InputLayer"]
+        return len(inputs) <= 1 and all(
+            layer in inputs or (not is_operation(layer) and _keeps_rows(layer)) for layer in inner
+        )
+    record = layer_record(kind)
+    # A Concatenate may line rows up; a CategoryEncoding takes numbers without an axis of features for one row.
+    is_lining_up = bool(record.merge_mode) and not record.combines
+    is_joining = is_lining_up or settings(entry).get("output_mode") is not None
+    runs_code = kind == "Lambda" or any(
+        part.get("class_name") == "Lambda" or part.get("module", "") is None
+        for key in record.holds
+        for part in json_tree.objects(settings(entry).get(key))
+    )
+    is_of_keras = entry.get("module") == "keras.layers" and record.exported
+    return is_of_keras and not is_joining and not runs_code
+
+
 def shapes_for_tensors(
-    args: Sequence[NodeTree], specs: Mapping[GraphTensor, Spec | None]
+    args: Sequence[NodeTree],
+    specs: Mapping[GraphTensor, Spec | None],
+    rows: Mapping[GraphTensor, int] = MappingProxyType({}),
 ) -> list[object]:
-    """Return the arguments with shapes in place of tensors."""
+    """Return the arguments with shapes in place of tensors, and with their numbers in `rows`."""
     from unnest.core.frontends.node_defs_as_op_calls import plain_argument
     from unnest.core.ops.shape_arithmetic import Sized
 
@@ -57,9 +124,9 @@ def shapes_for_tensors(
     for arg in args:
         if isinstance(arg, GraphTensor):
             spec = specs.get(arg)
-            sized.append(Sized(None if spec is None else spec.shape))
+            sized.append(Sized(None if spec is None else spec.shape, rows.get(arg)))
         elif isinstance(arg, list | tuple):
-            sized.append(shapes_for_tensors(arg, specs))
+            sized.append(shapes_for_tensors(arg, specs, rows))
         else:
             sized.append(plain_argument(arg))  # type: ignore[arg-type]  # what is no tensor and no list is JSON
     return sized

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from unnest.core.frontends.node_defs_as_op_calls import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
+from unnest.core.interpreters.batch_size_trials import result_rows
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
 from unnest.core.keras3_op_modules import MODULE_BY_CLASS
-from unnest.core.model import Json, Shape, Unknown
+from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import constant_array_arithmetic
 from unnest.core.ops.keras3_nodes.expression_values import (
     ATOM,
@@ -66,17 +67,18 @@ def node(
     nodes = 1 + sum(tensor.nodes for tensor in like)
     if nodes > MAX_NODES:
         raise Unknown("the expression is too large")
-    shapes = {id(tensor.operand): tensor.shape for tensor in like}
+    shapes = {id(tensor.operand): Sized(tensor.shape, tensor.rows) for tensor in like}
     call = keras3_call(class_name, [_sized(arg, shapes) for arg in args], config)
     shape = result_shape(call) if module is None else None
+    rows = result_rows(call) if shape and shape[0] is None else None
     made = OpNode(module or MODULE_BY_CLASS[class_name], class_name, dict(config), tuple(args))
-    return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes)
+    return SymbolicTensor(made, like[0].dtype, "", shape=shape, nodes=nodes, rows=rows)
 
 
-def _sized(arg: Operand, shapes: Mapping[int, Shape | None]) -> object:
+def _sized(arg: Operand, shapes: Mapping[int, Sized]) -> object:
     """Return an argument with shapes in place of tensors."""
     if isinstance(arg, Input | Part | OpNode):
-        return Sized(shapes.get(id(arg)))
+        return shapes.get(id(arg), Sized(None))
     if isinstance(arg, list | tuple):
         return [_sized(each, shapes) for each in arg]
     return plain_argument(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
@@ -161,12 +163,7 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     for tensor in tensors:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN_DTYPE):
             raise Unknown(f"arithmetic on {tensor.dtype}")
-    computed = node(class_name, {}, [_operand(side) for side in sides], tensors)
-    is_product = operation is not None and operation.kind is Kind.PRODUCT
-    rows = (
-        {tensor.rows for tensor in tensors} if not is_product and _have_one_shape(sides) else {None}
-    )
-    return replace(computed, dtype=wanted, rows=rows.pop() if len(rows) == 1 else None)
+    return replace(node(class_name, {}, [*map(_operand, sides)], tensors), dtype=wanted)
 
 
 INTEGERS = frozenset({"int32", "int64", UNKNOWN_DTYPE})
@@ -180,16 +177,6 @@ def _dtype_of_integers(sides: Sequence[SymbolicValue]) -> str | None:
     if len(dtypes) > 1 or not dtypes <= INTEGERS or any(type(n) is not int for n in others):
         return None
     return dtypes.pop()
-
-
-def _have_one_shape(sides: Sequence[SymbolicValue]) -> bool:
-    """Return True if all tensors have one shape, which nothing else could widen."""
-    shapes = {
-        side.shape if isinstance(side, SymbolicTensor) else ()
-        for side in sides
-        if number(side) is None
-    }
-    return shapes != {None} and len(shapes) == 1
 
 
 def _operand(side: SymbolicValue) -> Operand:

@@ -28,7 +28,7 @@ class CallValues:
 
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """Return the value of a tensor; a shape or a number if an operation gave one."""
-        rows = self.context.graph.rows.setdefault(tensor, len(self.context.graph.rows))
+        rows = self.context.graph.rows.setdefault(tensor, self.call.rows.of(tensor))
         made = (
             self.context.graph.results.get(tensor.layer)
             if (tensor.call_index, tensor.tensor) == (0, 0)

@@ -17,6 +17,7 @@ from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.shape_arithmetic import (
+    Sized,
     axes_of,
     axis_of,
     broadcast,
@@ -107,9 +108,15 @@ def _reshaped(x: Array, shape: Sequence[int]) -> Array:
 
 @shape_rule("reshape")
 def reshape_shape(x: Value, shape: Value) -> Shape:
-    """Shape that a reshape names; a size of -1 becomes None."""
-    del x
-    return tuple(None if size == -1 else size for size in wholes(shape))
+    """Shape that a reshape names; a size of -1 follows from the tensor's, or becomes None."""
+    sizes = wholes(shape)
+    others = prod(size for size in sizes if size != -1)
+    rest, over = None, 0
+    if isinstance(x, Sized) and x.shape is not None and None not in x.shape and others:
+        rest, over = divmod(prod(size for size in x.shape if size is not None), others)
+    if over and sizes.count(-1) == 1:
+        raise Unknown("a shape of another number of elements")
+    return tuple(rest if size == -1 else size for size in sizes)
 
 
 @keras3("K.reshape tf.reshape", "x|tensor shape", theano=Theano.SAME)
@@ -120,13 +127,12 @@ def reshape_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
         return call.array_reshaped(known, call.integers("shape"))
     x, sizes = call.tensor("x"), call.sizes("shape")
     unknown = [size for size in sizes if not isinstance(size, int)]
+    if unknown and sizes[0] is unknown[0] and unknown[0].rows == x.rows is not None:
+        # The size that is left follows from the row, whatever was written in its place.
+        row = [size if isinstance(size, int) else -1 for size in sizes[1:]]
+        if row.count(-1) == 1 and (len(unknown) > 1 or _elements_of_row(x) is None):
+            return _rows_reshaped(call, x, row)
     if len(unknown) == sizes.count(-1) == 1:
-        if (
-            sizes[0] is unknown[0]
-            and unknown[0].rows == x.rows is not None
-            and _elements_of_row(x) is None
-        ):
-            return _rows_reshaped(call, x, [size for size in sizes[1:] if isinstance(size, int)])
         sizes = [_rest(x, unknown[0], sizes) if size == -1 else size for size in sizes]
     shape = [size if isinstance(size, int) else -1 for size in sizes]
     if shape.count(-1) > 1 or any(size < -1 for size in shape) or (unknown and 0 in shape):

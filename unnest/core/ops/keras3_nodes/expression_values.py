@@ -61,7 +61,7 @@ PRECEDENCE = {
 class SymbolicTensor:
     """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from.
 
-    `rows` is the input whose first axis is this tensor's first axis, row by row; None where that is not known.
+    Tensors with one number for `rows` have as many rows as each other; None where that is not known.
     """
 
     operand: Operand
@@ -166,7 +166,7 @@ class BoundMethod:
 
 @dataclass(frozen=True, slots=True)
 class ShapeTuple:
-    """The shape of a tensor as Python sees it, of which `rows` is as the tensor's for its first size.
+    """The shape of a tensor as Python sees it; `rows` is the tensor's.
 
     `kind` is what holds it: TensorFlow's own `shape`, a `list`, a `tuple`, or itself a `tensor` (`tf.shape`).
     """
@@ -180,7 +180,7 @@ class ShapeTuple:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A size that is not known until the model runs; `rows` is the input whose rows it counts."""
+    """A size that is not known until the model runs; `rows` is that of the tensors whose rows it counts."""
 
     text: str
     rows: int | None = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.graph.test_graph_builder import NUMPY, started
-from unnest.core.keras3.graph.result_specs import dtype_of
+from unnest.core.keras3.graph.result_specs import dtype_of, layer_rows
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
 from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, OpNode
 from unnest.core.keras_facts.shape_inference import Spec
-from unnest.core.model import JsonObject
+from unnest.core.model import Json, JsonObject
 
 INTS = Spec((None, 4), "int32")
 
@@ -69,3 +69,43 @@ def test_a_shape_is_known_behind_operations() -> None:
     assert isinstance(shaped, GraphTensor)
     assert builder.specs[turned] == Spec((None, 1), "float32")
     assert builder.specs[shaped] == Spec((None, 2, 3), "float32")
+
+
+X, Y = Spec((None, 4), "float32"), Spec((None, 3, 4), "float32")
+
+
+def layer(kind: str, module: str | None = "keras.layers", **config: Json) -> JsonObject:
+    return {"module": module, "class_name": kind, "config": {"dtype": "float32", **config}}
+
+
+INPUT, DENSE = layer("InputLayer"), layer("Dense", units=3)
+
+
+@pytest.mark.parametrize(
+    ("entry", "given", "rows"),
+    [
+        (DENSE, [(X, 7)], 7),
+        (DENSE, [(None, 7)], 7),
+        (layer("LSTM", units=3), [(Y, 7)], 7),
+        (layer("Add"), [(X, 7), (Y, 7)], 7),
+        (layer("Add"), [(X, 7), (X, 8)], None),
+        (layer("Add"), [(X, 7), (Spec((1, 4), "float32"), 8)], 7),
+        (layer("Concatenate", axis=-1), [(X, 7), (X, 7)], 7),
+        (layer("Concatenate", axis=0), [(X, 7), (X, 7)], None),
+        (layer("Concatenate", axis=-1), [(None, 7), (None, 7)], None),
+        (layer("CategoryEncoding", output_mode="multi_hot"), [(Spec((None,), "int32"), 7)], None),
+        (layer("Lambda"), [(X, 7)], None),
+        (layer("Bidirectional", layer=layer("LSTM", units=3)), [(Y, 7)], 7),
+        (layer("Bidirectional", layer=layer("RNN", cell=layer("Mine", None))), [(Y, 7)], None),
+        (layer("TimeDistributed", layer=layer("Lambda")), [(Y, 7)], None),
+        (layer("Mine", None), [(X, 7)], None),
+        (layer("Functional", "keras.src.models.functional", layers=[INPUT, DENSE]), [(X, 7)], 7),
+        (layer("Functional", "keras.src.models.functional", layers=[INPUT, layer("Lambda")]), [(X, 7)], None),
+        (layer("Functional", "keras.src.models.functional", layers=[INPUT, INPUT]), [(X, 7), (X, 7)], None),
+        (layer("Functional", "keras.src.models.functional", layers=[INPUT, layer("GetItem", NUMPY)]), [(X, 7)], None),
+    ],
+)  # fmt: skip
+def test_the_rows_of_a_layer(
+    entry: JsonObject, given: list[tuple[Spec | None, int]], rows: int | None
+) -> None:
+    assert layer_rows(entry, given) == rows

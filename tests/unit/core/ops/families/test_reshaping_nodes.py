@@ -127,7 +127,8 @@ def test_a_reshape_to_the_shape_of_another() -> None:
         (NARROW, lambda _: [sizes(OTHER)[0], constant(-1)]),
         (NARROW, lambda x: [sizes(x)[0], constant(-1), constant(0)]),
         (NARROW, lambda x: [constant(-1), sizes(x)[0]]),
-        (NARROW, lambda x: [sizes(x)[0], sizes(x)[1], constant(4)]),
+        (NARROW, lambda x: [sizes(x)[0], sizes(x)[1], constant(-1)]),
+        (NARROW, lambda x: [sizes(OTHER)[0], sizes(x)[1], constant(4)]),
         (NARROW, lambda x: [constant(-1), sizes(x)[1]]),
         (ROWS, lambda x: [sizes(x)[0], constant(-1), constant(5)]),
         (ROWS, lambda x: [sizes(x)[0], constant(0)]),
@@ -150,6 +151,30 @@ def test_rows_of_unknown_size_are_reshaped_one_by_one(shape: tuple[int, ...], ta
     assert computed(value) == f"Reshape(x0, target_shape={target})"
     assert isinstance(value, SymbolicTensor)
     assert (value.shape, value.rows) == ((None, *(None if n == -1 else n for n in shape)), 0)
+
+
+def test_a_length_that_only_a_run_knows_follows_from_the_row() -> None:
+    rows, steps, _ = sizes(NARROW)
+    value = called("tf.reshape", NARROW, items("list", [rows, steps, constant(2), constant(2)]))
+    assert computed(value) == "Reshape(x0, target_shape=[-1, 2, 2])"
+
+
+def test_rows_are_known_behind_transposes_and_products() -> None:
+    heads = called(
+        "tf.transpose", called("tf.reshape", ROWS, whole(-1, 3, 2, 2)), whole(0, 2, 1, 3)
+    )
+    scores = called("tf.matmul", heads, heads, transpose_b=constant(True))  # noqa: FBT003
+    turned = called("tf.transpose", called("tf.matmul", scores, heads), whole(0, 2, 1, 3))
+    value = called("tf.reshape", turned, items("list", [sizes(ROWS)[0], constant(-1), constant(4)]))
+    assert computed(value).startswith("Reshape(")
+    assert computed(value).endswith("newshape=[-1, 3, 4])")
+
+
+def test_rows_are_others_where_the_batch_is_moved() -> None:
+    turned = called("tf.transpose", ROWS, whole(1, 0, 2))
+    shape = items("list", [sizes(ROWS)[0], constant(-1), constant(4)])
+    with pytest.raises(Unknown, match=r"^a shape with several unknown sizes$"):
+        called("tf.reshape", turned, shape)
 
 
 def test_rows_behind_a_reshape() -> None:

@@ -1,0 +1,40 @@
+"""Operations that read how many rows a tensor has compute in Keras 3 what they did: attention by hand, and its kin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "counted_rows"
+STACKS = ("tf23", "tf215")
+CONVERTED = ("heads", "heads_of_any_length", "heads_in_code")
+REFUSED = ("of_another", "merged_rows", "rows_along_time")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("case", CONVERTED)
+def test_predicts_as_its_own_stack_did(
+    case: str, stack: str, keras: Any, tf: Any, tmp_path: Path
+) -> None:
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    result = unnest.fix(FOLDER / f"{stack}-{case}.h5", tmp_path / "out.keras", keras="3")
+    assert result.error is None
+    model = keras.models.load_model(tmp_path / "out.keras")
+    with np.load(FOLDER / f"{stack}-{case}.npz") as io:
+        np.testing.assert_allclose(model(tf.constant(io["x0"])), io["y0"], atol=2e-5)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("case", REFUSED)
+def test_rows_of_another_tensor(case: str, stack: str, tmp_path: Path) -> None:
+    """Where the number that is read is not that of the rows, -1 would give other numbers, or other rows."""
+    result = unnest.fix(FOLDER / f"{stack}-{case}.h5", tmp_path / "out.keras", keras="3")
+    assert result.error is not None
+    assert result.error.message.endswith("a shape with several unknown sizes")
