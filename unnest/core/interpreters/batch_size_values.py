@@ -13,19 +13,19 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, every
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
-from unnest.core.ops.apply import apply
+from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.element_arrays import ELEMENT, Array
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
 from unnest.core.ops.operation_kinds import IN_PLACE, Kind
-from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
-from unnest.core.ops.whole_numbers_and_quotients import (
+from unnest.core.ops.read_whole_numbers import (
     truncated_quotient,
     whole_numbers,
     whole_quotient,
 )
+from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
 
 SIZE_ARGUMENTS = ("shape", "multiples")
 """Arguments that only say how large a tensor is: its numbers do not depend on them."""

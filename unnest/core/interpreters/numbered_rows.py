@@ -15,9 +15,9 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import STEPS_PER_CALL, TensorGraph
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
-from unnest.core.ops.apply import apply
+from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.element_arrays import ELEMENT, Array
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_kinds import SLICES
 from unnest.core.ops.registry import kind_of
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value
-from unnest.core.ops.element_arrays import NOT_COMPUTED
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import argument, operation_of

@@ -2,8 +2,8 @@
 
 An operation that moves numbers moves their rows: its NumPy function (`core/ops`) is applied to arrays of rows. One that
 computes has a rule by its kind (`ROW_RULES`), as each of its numbers depends on the rows of all that it is made of
-(`row_dependence_arrays`). Rules raise RowsMixed where a number depends on several rows, and NOT_COMPUTED where nothing
-is known.
+(`row_dependence_arithmetic`). Rules raise RowsMixed where a number depends on several rows, and NOT_COMPUTED where
+nothing is known.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from unnest.core.interpreters import row_dependence_arrays
+from unnest.core.interpreters import row_dependence_arithmetic
 from unnest.core.interpreters.batch_size_values import BatchSizeValues, apply_to_batch_size_values
-from unnest.core.interpreters.row_dependence_arrays import (
+from unnest.core.interpreters.row_dependence_arithmetic import (
     NO_ROW,
     THEIR_NUMBER,
     RowsMixed,
@@ -26,9 +26,9 @@ from unnest.core.interpreters.row_dependence_arrays import (
 )
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TensorRows, TowerTensors
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.apply import apply, contents
+from unnest.core.ops.apply_op_call import apply, contents
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.element_arrays import NOT_COMPUTED, Array, check_size
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import IN_PLACE, JOINS, Kind
 from unnest.core.ops.product_axes import MATRIX
@@ -324,7 +324,7 @@ def multiplied(tensors: TowerTensors, step: RowStep) -> TensorRows:
         tensors.rows_of(value, len(each)) for value, each in zip(operands, letters, strict=True)
     ]
     return tensors.sized(
-        step.here, row_dependence_arrays.product([*zip(letters, arrays, strict=True)], output)
+        step.here, row_dependence_arithmetic.product([*zip(letters, arrays, strict=True)], output)
     )
 
 

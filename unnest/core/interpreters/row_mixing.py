@@ -10,12 +10,17 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.operation_row_rules import TowerOperations
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, RowsMixed, combined, each_its_own
+from unnest.core.interpreters.row_dependence_arithmetic import (
+    NO_ROW,
+    RowsMixed,
+    combined,
+    each_its_own,
+)
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.element_arrays import NOT_COMPUTED
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import kind_of
 

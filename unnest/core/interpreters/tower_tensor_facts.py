@@ -10,15 +10,15 @@ import numpy as np
 
 from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.numbered_rows import Values
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, each_its_own, every
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, each_its_own, every
 from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.model import Ref, Shape, Unknown
-from unnest.core.ops.apply import contents
+from unnest.core.ops.apply_op_call import contents
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.element_arrays import ELEMENT, Array
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES
+from unnest.core.ops.read_whole_numbers import whole_numbers
 from unnest.core.ops.registry import kind_of
-from unnest.core.ops.whole_numbers_and_quotients import whole_numbers
 
 TRIAL_BATCH_ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""

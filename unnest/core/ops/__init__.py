@@ -7,16 +7,16 @@ the registry is full whichever module of the package is asked.
 from __future__ import annotations
 
 from unnest.core.ops.families import (
-    arithmetic,
-    constant_functions,
-    control_flow_and_claimed_rows,
+    activations_and_unary_math,
+    arithmetic_comparisons_and_where,
+    control_flow_and_opaque_ops,
     convolution_and_pooling,
     ctc_loss,
-    elementwise,
     images,
     joining,
     padding_and_scatter,
     products,
+    python_and_math_functions,
     reductions_scans_and_sorts,
     reshaping,
     shape_and_dtype,
@@ -25,7 +25,8 @@ from unnest.core.ops.families import (
 )
 
 __all__ = [
-    "arithmetic", "constant_functions", "control_flow_and_claimed_rows", "convolution_and_pooling", "ctc_loss",
-    "elementwise", "images", "joining", "padding_and_scatter", "products", "reductions_scans_and_sorts", "reshaping",
-    "shape_and_dtype", "slicing", "tensor_creation",
+    "activations_and_unary_math", "arithmetic_comparisons_and_where", "control_flow_and_opaque_ops",
+    "convolution_and_pooling", "ctc_loss", "images", "joining", "padding_and_scatter", "products",
+    "python_and_math_functions", "reductions_scans_and_sorts", "reshaping", "shape_and_dtype", "slicing",
+    "tensor_creation",
 ]  # fmt: skip

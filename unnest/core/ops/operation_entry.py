@@ -11,7 +11,7 @@ import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.ops.operation_kinds import Kind
 
 CONTENTS = ("x", "xs", "updates")

@@ -23,7 +23,7 @@ from unnest.core.architecture.graph import Graph, Layer, keras_order, reached
 from unnest.core.architecture.input_output_names import INPUTS, OUTPUTS, end_names, has_keys
 from unnest.core.model import CallId, Json, JsonObject, Ref, Unknown
 from unnest.core.rewrite.sequential_as_functional import sequential_as_functional
-from unnest.core.wrappers.layer_graph.layer_row_shapes import stored_shape
+from unnest.core.wrappers.layer_graph.stored_layer_shapes import stored_shape
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 

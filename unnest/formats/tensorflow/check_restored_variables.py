@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from unnest.budget import charge_steps
 from unnest.core.architecture.graph import reached
-from unnest.core.wrappers.serving_graph.serving_wrapper_scope_and_size import VARIABLE_OPS
+from unnest.core.wrappers.serving_graph.describe_serving_wrapper import VARIABLE_OPS
 from unnest.errors import Unreadable
 from unnest.formats.tensorflow.object_graph import KEY
 from unnest.formats.tensorflow.protobuf_messages import Message

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from unnest.core.wrappers.serving_graph import (
-    recognise_serving_graph,
-    serving_wrapper_scope_and_size,
-)
+from unnest.core.wrappers.serving_graph import describe_serving_wrapper, recognise_serving_graph
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
     Broken,
     GraphView,
@@ -76,7 +73,7 @@ class MetaFile:
         listed = self._collected("variables") or [
             n
             for n, op in self.graph.ops.items()
-            if op.kind in serving_wrapper_scope_and_size.VARIABLE_OPS
+            if op.kind in describe_serving_wrapper.VARIABLE_OPS
         ]
         return {name: k for k, name in enumerate(dict.fromkeys(listed))}
 
@@ -138,9 +135,7 @@ class MetaFile:
                 break
             op = self.graph.producer(op.inputs[0])
         return (
-            op.name
-            if op is not None and op.kind in serving_wrapper_scope_and_size.VARIABLE_OPS
-            else None
+            op.name if op is not None and op.kind in describe_serving_wrapper.VARIABLE_OPS else None
         )
 
     @cached_property
@@ -163,10 +158,7 @@ class MetaFile:
             ]
             joined = recognise_serving_graph.concatenated_places(view, concatenations)
             variable_sets = [
-                [
-                    _flat_names(serving_wrapper_scope_and_size.variables(view, {place}))
-                    for place in places
-                ]
+                [_flat_names(describe_serving_wrapper.variables(view, {place})) for place in places]
                 for places in joined[:MAX_JOINS]
                 if len(places) > 1
             ]
@@ -182,7 +174,7 @@ class MetaFile:
         if self.wrapper is None:
             return None
         try:
-            return serving_wrapper_scope_and_size.parameters(
+            return describe_serving_wrapper.parameters(
                 self.graph, graphdef_to_op_graph.library(self.message.graph), self.wrapper
             )
         except Broken as e:
@@ -198,8 +190,8 @@ class MetaFile:
         try:
             return frozenset(
                 _flat_names(
-                    serving_wrapper_scope_and_size.variables(
-                        view, *serving_wrapper_scope_and_size.tower_0(view, towers)
+                    describe_serving_wrapper.variables(
+                        view, *describe_serving_wrapper.tower_0(view, towers)
                     )
                 )
             )

@@ -7,10 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from unnest.core.recognition_results import NearMiss, Scope
-from unnest.core.wrappers.serving_graph import (
-    recognise_serving_graph,
-    serving_wrapper_scope_and_size,
-)
+from unnest.core.wrappers.serving_graph import describe_serving_wrapper, recognise_serving_graph
 from unnest.core.wrappers.serving_graph.serving_op_graph import CALLS, Broken, OpGraph
 from unnest.errors import Refused
 from unnest.formats.tensorflow.cut_serving_graph import rewire
@@ -50,7 +47,7 @@ def cut_out_wrappers(meta: Message, path: str) -> ServedWrappers:
         while True:
             served_graphs, library = graphs(meta)
             objection = partial(
-                serving_wrapper_scope_and_size.objection,
+                describe_serving_wrapper.objection,
                 served_graphs[0],
                 library,
                 signature_outputs(meta),
@@ -81,10 +78,10 @@ def _served_wrapper(
     """Return a wrapper with its depth, scope and template, by the wrappers around it."""
     outer_wrappers = [f for f in earlier if _inside(f.towers, towers, library, main)]
     depth = max((f.depth + 1 for f in outer_wrappers), default=0)
-    scope = serving_wrapper_scope_and_size.scope(main, library, signature_outputs(meta), towers)
+    scope = describe_serving_wrapper.scope(main, library, signature_outputs(meta), towers)
     parameters, built_for = (
-        serving_wrapper_scope_and_size.parameters(main, library, towers),
-        serving_wrapper_scope_and_size.built_for(main, library, towers),
+        describe_serving_wrapper.parameters(main, library, towers),
+        describe_serving_wrapper.built_for(main, library, towers),
     )
     return ServedWrapper(towers, scope, depth, parameters, built_for)
 

@@ -15,7 +15,7 @@ from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
 from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.weight_assignment.match_layer_groups import layer_name_by_group
-from unnest.core.wrappers.layer_graph import layer_row_shapes
+from unnest.core.wrappers.layer_graph import stored_layer_shapes
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure
 
@@ -178,7 +178,7 @@ def _inputs(graph: Graph, tensors: LayerTensors) -> Iterator[str]:
         yield _end(ref, tensors)
     if graph.sequential and not names and graph.layers:
         first = next(iter(graph.layers.values()))
-        yield f"{first.name} {shape_text(layer_row_shapes.stored_shape(first))}"
+        yield f"{first.name} {shape_text(stored_layer_shapes.stored_shape(first))}"
 
 
 def _end(ref: Ref, tensors: LayerTensors) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from unnest.core.interpreters.batch_size_values import BatchSizeValues, apply_to_batch_size_values
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER
 from unnest.core.model import Ref
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.element_arrays import NOT_COMPUTED
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
 
 SHAPE, ROWS, TABLE = Ref("shape", 0, 0), Ref("rows", 0, 0), Ref("table", 0, 0)
 KNOWN: dict[Ref, Any] = {

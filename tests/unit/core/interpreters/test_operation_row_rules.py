@@ -11,11 +11,11 @@ import pytest
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import BatchSizeValues
 from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER, RowsMixed
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER, RowsMixed
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.element_arrays import NOT_COMPUTED
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
 from unnest.core.ops.operation_kinds import COMPUTING, Kind
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.wrappers.inline import Tensor, Writer, X
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW
 from unnest.core.interpreters.row_mixing import RowsKept, TowerRows
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.core.wrappers.inline import Writer, X
 from unnest.core.interpreters.batch_size_values import BatchSizeValues
-from unnest.core.interpreters.row_dependence_arrays import NO_ROW, THEIR_NUMBER
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER
 from unnest.core.interpreters.tower_tensor_facts import TRIAL_BATCH_ROWS, RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall

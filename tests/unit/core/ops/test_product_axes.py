@@ -11,7 +11,7 @@ import pytest
 
 from unnest.core.model import Unknown
 from unnest.core.ops import product_axes
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.ops.registry import OPERATIONS
 
 RNG = np.random.default_rng(0)

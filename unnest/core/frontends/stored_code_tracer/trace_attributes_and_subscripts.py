@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from unnest.core.frontends import python_containers
-from unnest.core.frontends.library_functions_as_ops import (
+from unnest.core.frontends.library_calls_as_op_calls import (
     MODULE_BY_ALIAS,
     static_shape,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.frontends.library_functions_as_ops import (
+from unnest.core.frontends.library_calls_as_op_calls import (
     SCOPES,
     library_call,
     static_shape,

@@ -24,9 +24,11 @@ from unnest.core.frontends.python_values import (
 from unnest.core.frontends.stored_code_tracer.trace_attributes_and_subscripts import (
     AttributesAndSubscripts,
 )
+from unnest.core.frontends.stored_code_tracer.trace_containers_and_iterators import (
+    ContainersAndIterators,
+)
 from unnest.core.frontends.stored_code_tracer.trace_function_calls import FunctionCalls
 from unnest.core.frontends.stored_code_tracer.trace_operators_and_texts import OperatorsAndTexts
-from unnest.core.frontends.stored_code_tracer.trace_python_objects import PythonObjects
 from unnest.core.interpreters.trace import (
     OtherSizes,
     Trace,
@@ -94,5 +96,5 @@ def _stored_list(stored: Json) -> list[PythonValue]:
     return values
 
 
-class Tracer(PythonObjects, OperatorsAndTexts, AttributesAndSubscripts, FunctionCalls):
+class Tracer(ContainersAndIterators, OperatorsAndTexts, AttributesAndSubscripts, FunctionCalls):
     """The meaning of byte code for one run, which `trace` keeps."""

@@ -8,10 +8,11 @@ import numpy as np
 
 from unnest.core.model import Shape
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import Array, same_contents
+from unnest.core.ops.element_dtype_and_checks import Array, same_contents
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.read_whole_numbers import axis_number
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.shape_arithmetic import (
     axis_of,
@@ -19,7 +20,6 @@ from unnest.core.ops.shape_arithmetic import (
     shapes_of,
     stacked,
 )
-from unnest.core.ops.whole_numbers_and_quotients import axis_number
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_nodes.expression_values import Items, SymbolicTensor

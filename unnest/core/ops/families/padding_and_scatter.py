@@ -9,7 +9,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import (
+from unnest.core.ops.element_dtype_and_checks import (
     ELEMENT,
     Array,
     check_copy,
@@ -19,9 +19,9 @@ from unnest.core.ops.element_arrays import (
 )
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.read_whole_numbers import whole_numbers
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.shape_arithmetic import shape_of, wholes
-from unnest.core.ops.whole_numbers_and_quotients import whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_nodes.expression_values import SymbolicTensor

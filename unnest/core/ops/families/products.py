@@ -17,9 +17,9 @@ from unnest.core.ops.product_axes import (
     of_tensordot,
     operands_of,
 )
+from unnest.core.ops.read_whole_numbers import whole_number, whole_numbers
 from unnest.core.ops.registry import axes_rule, define, define_all, shape_rule
 from unnest.core.ops.shape_arithmetic import broadcast, shape_of
-from unnest.core.ops.whole_numbers_and_quotients import whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_nodes.expression_values import SymbolicTensor

@@ -9,12 +9,12 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import ELEMENT, Array
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.read_whole_numbers import whole_numbers
 from unnest.core.ops.registry import operation
-from unnest.core.ops.whole_numbers_and_quotients import whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_nodes.expression_values import (

@@ -9,12 +9,12 @@ import numpy as np
 
 from unnest.core.model import Json, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import Array, check_copy, check_size
+from unnest.core.ops.element_dtype_and_checks import Array, check_copy, check_size
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.read_whole_numbers import axis_number, whole_number, whole_numbers
 from unnest.core.ops.registry import operation, shape_rule
 from unnest.core.ops.shape_arithmetic import axis_of, shape_of, whole
-from unnest.core.ops.whole_numbers_and_quotients import axis_number, whole_number, whole_numbers
 
 if TYPE_CHECKING:
     from unnest.core.ops.keras3_nodes.expression_values import Items, SymbolicTensor

@@ -27,6 +27,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.model import Json
 from unnest.core.wrappers.claims import slice_non_number_arguments
+from unnest.core.wrappers.claims.late_bound_cells import hold_last_part
 from unnest.core.wrappers.claims.slice_argument_patterns import (
     RowsPattern,
     bounds,
@@ -46,7 +47,6 @@ from unnest.core.wrappers.claims.stored_slice_numbers import (
 )
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
-from unnest.core.wrappers.stored_code.late_bound_cells import hold_last_part
 
 
 class ClaimStatus(Enum):

@@ -222,7 +222,7 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
         return mode == "concat" and config.get("concat_axis") == 0
     if "concat_axis" in config:
         return _code_joins(mode, [])
-    from unnest.core.frontends.layers_as_op_calls import parse_op_call
+    from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call
     from unnest.core.ops.registry import argument
 
     op_call = parse_op_call(layer, call)
@@ -353,7 +353,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
     """Return True if a layer hands its one input on as it is: it is there for its name or device only."""
     if len(call.reads) != 1:
         return False
-    from unnest.core.frontends.layers_as_op_calls import parse_op_call
+    from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call
 
     op_call = parse_op_call(layer, call)
     if op_call is not None:
@@ -382,7 +382,7 @@ def _takes_less(dtype: Json) -> bool:
 
 def fixes_rows(layer: Layer, call: Call) -> bool:
     """True if an operation has a number of rows of its own: of a shape that it makes, `[4, 3]`, or the one it drops."""
-    from unnest.core.frontends.layers_as_op_calls import parse_op_call, reshape_target
+    from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call, reshape_target
     from unnest.core.ops.registry import argument
 
     op_call = parse_op_call(layer, call)

@@ -10,7 +10,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers.claims import merge_code_checks, slice_code_checks
+from unnest.core.wrappers.claims import check_merge_code, check_slice_claims_by_code
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import Merge, NotAWrapper, listed
@@ -123,8 +123,8 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     operands = len(call.reads)
     if operands == 1:
         alone = Slice(layer, call, 0)
-        if answer and slice_code_checks.are_followed([alone], None):
-            return slice_code_checks.takes_all_rows(
+        if answer and check_slice_claims_by_code.are_followed([alone], None):
+            return check_slice_claims_by_code.takes_all_rows(
                 alone
             )  # a join of a tensor with itself is no join
         return answer
@@ -205,7 +205,7 @@ def check_code(
     """
     if len(graph.call(merge.calls[0]).reads) < towers:
         return
-    reason = merge_code_checks.objection_to_merge(
+    reason = check_merge_code.objection_to_merge(
         graph.layers[merge.layer], towers, shape, dealt_out=dealt_out
     )
     if reason is not None:

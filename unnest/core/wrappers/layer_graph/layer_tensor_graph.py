@@ -11,15 +11,15 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.frontends.layers_as_op_calls import (
+from unnest.core.frontends.node_defs_as_op_calls import parse_node_def
+from unnest.core.frontends.operation_layers_as_op_calls import (
     is_operation,
     parse_op_call,
     reshape_target,
     with_refs,
 )
-from unnest.core.frontends.node_defs_as_op_calls import parse_node_def
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
-from unnest.core.interpreters.row_dependence_arrays import RowsMade
+from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
 from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
@@ -27,11 +27,11 @@ from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
+from unnest.core.ops.families.control_flow_and_opaque_ops import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.shape_arithmetic import Sized
-from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_row_shapes
+from unnest.core.wrappers.layer_graph import layer_batch_roles, stored_layer_shapes
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 from unnest.core.wrappers.stored_code.layer_code_rows import (
     RANKS,
@@ -254,7 +254,7 @@ class LayerTensors(SearchedGraph):
             return self._shape_of_output(layer, ref.tensor)
         if self.reads(ref.call):
             return None
-        shape = layer_row_shapes.stored_shape(layer)
+        shape = stored_layer_shapes.stored_shape(layer)
         return (
             shape if is_input(layer.stored) else _after(layer, [shape])
         )  # a Sequential's first layer

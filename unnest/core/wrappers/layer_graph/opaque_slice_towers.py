@@ -12,22 +12,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layers_as_op_calls import is_operation
+from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
-from unnest.core.wrappers.claims.stored_slice_numbers import Slice
-from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins, layer_row_shapes
+from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins, stored_layer_shapes
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
-from unnest.core.wrappers.layer_graph.layer_joins import LayerJoin
-from unnest.core.wrappers.layer_graph.layer_slices import (
+from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
     InputFacts,
     can_slice,
     check_shapes,
     split_batch,
 )
+from unnest.core.wrappers.layer_graph.layer_joins import LayerJoin
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.row_trial_of_slices_and_joins import with_rows_tried
 from unnest.core.wrappers.layer_graph.wrapper_records import (
@@ -71,16 +70,6 @@ def differing_source(graph: Graph, column: Column) -> Ref | None:
     if is_split or any(other != settings[0] for other in settings):
         return graph.call(column[0].call).reads[0]
     return None
-
-
-def all_of_an_input(graph: Graph, ref: Ref) -> bool:
-    """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
-    layer, call = graph.layers[ref.layer], graph.call(ref.call)
-    if not layer_batch_roles.is_function(layer) or (
-        layer_batch_roles.stored_code(layer) and not layer_batch_roles.shows_how(layer)
-    ):
-        return False
-    return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS
 
 
 class LayerTowers(Candidate):
@@ -211,7 +200,7 @@ class ModelCalls(LayerTowers):
             NotAWrapper: the calls do not read slices, or not all rows in order.
 
         """
-        stored_shapes = layer_row_shapes.template_shapes(self.template.stored) or ()
+        stored_shapes = stored_layer_shapes.template_shapes(self.template.stored) or ()
         shapes = [*stored_shapes, *[None] * len(self.columns)][: len(self.columns)]
         inputs = len(self.graph.call(self.calls[0]).inputs)
         has_unread = self.model.arity < inputs
@@ -252,10 +241,10 @@ class ModelCalls(LayerTowers):
         """Return, for each input of the template in turn, the next source with rows of its shape."""
         following = iter(inputs)
         fitting = []
-        for shape in layer_row_shapes.template_shapes(self.template.stored) or ():
+        for shape in stored_layer_shapes.template_shapes(self.template.stored) or ():
             for each in following:
-                if layer_row_shapes.same_rows(
-                    layer_row_shapes.stored_shape(self.graph.layers[each.source.layer]), shape
+                if stored_layer_shapes.same_rows(
+                    stored_layer_shapes.stored_shape(self.graph.layers[each.source.layer]), shape
                 ):
                     fitting.append(each)
                     break

@@ -82,9 +82,13 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     may_join = any(layer_batch_roles.may_join(layer) for layer in graph.layers.values())
     if not may_join and not any(layer.is_model for layer in graph.layers.values()):
         return [], []
-    from unnest.core.wrappers.layer_graph import inline_towers, opaque_slice_towers
+    from unnest.core.wrappers.layer_graph import (
+        opaque_slice_towers,
+        single_tower_call,
+        towers_of_own_layers,
+    )
     from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-    from unnest.core.wrappers.search.operation_towers import find_towers
+    from unnest.core.wrappers.search.operation_slice_towers import find_towers
     from unnest.core.wrappers.search.tower_search import find
 
     tensors = LayerTensors(graph)
@@ -96,14 +100,16 @@ def _search(graph: Graph, vouched: Collection[str]) -> tuple[list[LayerWrapper],
     )
     wrappers += claimed
     taken = {at for wrapper in wrappers for at in wrapper.towers}
-    alone, alone_misses = _wrappers_of(graph, *find(inline_towers.lone_calls(tensors, taken)))
+    alone, alone_misses = _wrappers_of(graph, *find(single_tower_call.lone_calls(tensors, taken)))
     wrappers += alone
     misses += alone_misses
     if wrappers:
         return wrappers, misses
     if computed:
         return computed, [*misses, *computed_misses]
-    inline, inline_misses = _wrappers_of(graph, *find(inline_towers.towers_of_own_layers(tensors)))
+    inline, inline_misses = _wrappers_of(
+        graph, *find(towers_of_own_layers.towers_of_own_layers(tensors))
+    )
     return inline, [*misses, *inline_misses, *computed_misses]
 
 
@@ -132,7 +138,7 @@ def shows_row_cuts(graph: Graph) -> bool:
 def _can_be_read(layer: Layer) -> bool:
     if layer.is_model:
         return shows_row_cuts(read(layer.stored))
-    from unnest.core.frontends.layers_as_op_calls import is_operation
+    from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
@@ -143,7 +149,7 @@ def _can_be_read(layer: Layer) -> bool:
 
 def _is_registered(layer: Layer, call: Call) -> bool:
     """Return True if the call of an operation can be read, tensors included, and the registry knows the operation."""
-    from unnest.core.frontends.layers_as_op_calls import parse_op_call
+    from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call
     from unnest.core.ops.registry import operation_of
 
     op_call = parse_op_call(layer, call)
@@ -179,7 +185,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):
         return None
-    from unnest.core.wrappers.search.tower_counting_heads import counting_layer
+    from unnest.core.wrappers.layer_graph.augmentation_heads import counting_layer
 
     head = counting_layer(graph, wrapper)
     if head is None:
@@ -193,7 +199,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
 
 def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool:
     """Return True if what a slice does is not stored, and the caller does not vouch for its class either."""
-    from unnest.core.frontends.layers_as_op_calls import is_operation
+    from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 
     layer = graph.layers[at.layer]
     is_shown = is_operation(layer, graph.call(at)) or layer_batch_roles.shows_how(layer)

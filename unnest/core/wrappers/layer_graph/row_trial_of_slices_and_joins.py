@@ -12,11 +12,11 @@ from math import lcm
 from types import MappingProxyType
 
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layers_as_op_calls import is_operation
+from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.ops.apply import literal_axis
-from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
+from unnest.core.ops.apply_op_call import literal_axis
+from unnest.core.ops.families.control_flow_and_opaque_ops import ClaimedRows
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_batch_roles

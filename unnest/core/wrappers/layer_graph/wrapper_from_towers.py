@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import Confidence
 from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
+    check_shapes,
+)
 from unnest.core.wrappers.layer_graph.layer_joins import on_batch_axis
-from unnest.core.wrappers.layer_graph.layer_slices import check_shapes
 from unnest.core.wrappers.layer_graph.wrapper_records import (
     MAX_NAMES_IN_EVIDENCE,
     Inline,
     LayerWrapper,
     Merge,
     NotAWrapper,
-    check_own_layers,
     listed,
 )
 from unnest.core.wrappers.search.batch_trials import Joined
@@ -157,3 +158,24 @@ def join_evidence(graph: Graph, merge: Merge) -> str:
     kind = graph.layers[merge.layer].class_name
     axis = " on the batch axis" if merge.on_batch_axis else ""
     return f"{merge.layer} ({kind}) joins output {merge.output} of every tower in order{axis}"
+
+
+def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
+    """Raise NotAWrapper for a tower of own layers that reads nothing of the rows, or fixes their number.
+
+    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
+    """
+    layers = {at: graph.layers[at.layer] for at in tower}
+    if not any(map(layer_batch_roles.learns_row_by_row, layers.values())):
+        raise NotAWrapper(
+            f"the towers that end in {end} hold no weights, except those of normalizations"
+        )
+    fixed = [
+        at.layer
+        for at, layer in layers.items()
+        if layer_batch_roles.fixes_rows(layer, graph.call(at))
+    ]
+    if fixed:
+        raise NotAWrapper(
+            f"{min(fixed)} is built for the number of rows of one tower, and takes no other"
+        )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope
-from unnest.core.wrappers.layer_graph import layer_batch_roles
 
 
 class Merge(NamedTuple):
@@ -132,27 +131,6 @@ class MixesRows(NotAWrapper):
     def near_miss(self, layer_name: str) -> NearMiss:
         """Return the near miss of the candidate that this layer joins."""
         return MixedRows(layer_name, str(self))
-
-
-def check_own_layers(graph: Graph, tower: Iterable[CallId], end: str) -> None:
-    """Raise NotAWrapper for a tower of own layers that reads nothing of the rows, or fixes their number.
-
-    Statistics of parts of a batch are a purpose of their own (ghost batch normalization).
-    """
-    layers = {at: graph.layers[at.layer] for at in tower}
-    if not any(map(layer_batch_roles.learns_row_by_row, layers.values())):
-        raise NotAWrapper(
-            f"the towers that end in {end} hold no weights, except those of normalizations"
-        )
-    fixed = [
-        at.layer
-        for at, layer in layers.items()
-        if layer_batch_roles.fixes_rows(layer, graph.call(at))
-    ]
-    if fixed:
-        raise NotAWrapper(
-            f"{min(fixed)} is built for the number of rows of one tower, and takes no other"
-        )
 
 
 MAX_NAMES_IN_EVIDENCE = 4

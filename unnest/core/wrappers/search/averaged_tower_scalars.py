@@ -14,7 +14,7 @@ from unnest.budget import charge_steps
 from unnest.core.interpreters.numbered_rows import Values
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.element_arrays import NOT_COMPUTED, Array
+from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED, Array
 from unnest.core.wrappers.search.batch_trials import DIVISIBLE
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 

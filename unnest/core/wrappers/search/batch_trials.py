@@ -16,7 +16,7 @@ from typing import NamedTuple
 from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
-from unnest.core.ops.element_arrays import MISFITS, Array
+from unnest.core.ops.element_dtype_and_checks import MISFITS, Array
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 
 DIVISIBLE = 2520

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.model import Ref
-from unnest.core.ops.apply import literal_axis
+from unnest.core.ops.apply_op_call import literal_axis
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.search.batch_trials import Joined
-from unnest.core.wrappers.search.operation_towers import find_towers, join_operands
+from unnest.core.wrappers.search.operation_slice_towers import find_towers, join_operands
 from unnest.core.wrappers.search.tower_search import TowerSet
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
     CALLS,

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
-from unnest.core.interpreters.row_dependence_arrays import RowsMade, RowsMixed, along
+from unnest.core.interpreters.row_dependence_arithmetic import RowsMade, RowsMixed, along
 from unnest.core.interpreters.row_mixing import TowerRows
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.interpreters.tower_tensor_facts import batch_size
 from unnest.core.interpreters.trace import OtherSizes, Trace, TracedInput, TracedTensor, arguments
 from unnest.core.model import CallId, Json, Ref, Shape
 from unnest.core.ops.call import OpCall, Value, refs_in
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 
 SIZES = (7, 1)
 """Of axes whose size is not known, tried in turn: one that has entries to take, and one that fits any other."""

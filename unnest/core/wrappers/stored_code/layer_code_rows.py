@@ -12,7 +12,7 @@ from unnest.budget import memoize_across_files
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons

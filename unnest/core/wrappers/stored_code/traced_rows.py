@@ -27,7 +27,7 @@ from unnest.core.interpreters.trace import (
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, Shape
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.element_arrays import ZERO, Array
+from unnest.core.ops.element_dtype_and_checks import ZERO, Array
 from unnest.core.ops.registry import argument, operation_of
 
 LARGE = (2520, 5040, 7560, 2772)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.core.ops.families.test_reshaping import SOURCE, X, done, rows
 from unnest.core.model import Unknown
-from unnest.core.ops.element_arrays import ZERO
+from unnest.core.ops.element_dtype_and_checks import ZERO
 from unnest.core.ops.families.joining import concat, hstack, stack
 
 

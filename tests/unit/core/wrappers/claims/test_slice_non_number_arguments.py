@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.wrappers.one_layer import called, code_lambda, lane
+from unnest.core.wrappers.claims.check_slice_claims_by_code import checked
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, claim
-from unnest.core.wrappers.claims.slice_code_checks import checked
 from unnest.core.wrappers.claims.slice_non_number_arguments import (
     differing_text,
     objection_to_names,

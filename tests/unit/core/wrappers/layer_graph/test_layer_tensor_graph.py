@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.unit.core.wrappers.claims.test_slice_code_checks import K, tf
+from tests.unit.core.wrappers.claims.test_check_slice_claims_by_code import K, tf
 from tests.unit.core.wrappers.inline import UNITS, Writer, X
 from tests.unit.core.wrappers.one_layer import code_lambda
-from unnest.core.interpreters.row_dependence_arrays import RowsMade
+from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.call import OpCall
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors, rows_made

@@ -18,7 +18,7 @@ from unnest.core.wrappers.layer_graph.wrapper_from_towers import (
     wrapper_of,
 )
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper, Merge
-from unnest.core.wrappers.search.operation_towers import find_towers
+from unnest.core.wrappers.search.operation_slice_towers import find_towers
 
 WEIGHTS: dict[str, Any] = {"kernel_initializer": {"class_name": "Zeros", "config": {}}}
 

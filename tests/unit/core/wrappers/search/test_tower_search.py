@@ -13,7 +13,7 @@ from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.wrapper_records import MixesRows, NotAWrapper
 from unnest.core.wrappers.search.batch_trials import Joined
 from unnest.core.wrappers.search.match_towers import Copies, Unlike
-from unnest.core.wrappers.search.operation_towers import find_towers
+from unnest.core.wrappers.search.operation_slice_towers import find_towers
 from unnest.core.wrappers.search.tower_search import Candidate, TowerSet, find, with_rows_kept
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.property.opgraphs import MEANS, Case, Writer, cut, joined, loss, plain, wrapped
-from unnest.core.wrappers.search.operation_towers import find_towers
+from unnest.core.wrappers.search.operation_slice_towers import find_towers
 from unnest.core.wrappers.serving_graph.recognise_serving_graph import find, follow
 from unnest.core.wrappers.serving_graph.serving_op_graph import Broken, GraphView
 from unnest.core.wrappers.serving_graph.serving_tensor_graph import ServingTensors

@@ -12,7 +12,7 @@ from tests.property.opgraphs import Case, Writer, cut, joined
 from unnest.core.interpreters.numbered_rows import Values, numbered, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.wrappers.search.match_towers import Copies, Unlike, walk_back
-from unnest.core.wrappers.search.operation_towers import join_operands
+from unnest.core.wrappers.search.operation_slice_towers import join_operands
 from unnest.core.wrappers.serving_graph.recognise_serving_graph import find
 from unnest.core.wrappers.serving_graph.serving_op_graph import (
     GraphFunction,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.wrappers.one_layer import function as stored
-from unnest.core.interpreters.row_dependence_arrays import RowsMade
+from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.model import Shape
 from unnest.core.wrappers.stored_code.code_row_dependence import rows_made
 

@@ -16,7 +16,7 @@ import pytest
 from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.byte_code import loops
 from unnest.core.model import Json, Shape
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.wrappers.stored_code.traced_rows import CodeRows, rows_of_code
 
 FILE = FIXTURES / "slice_code" / "compiled.json"

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from unnest.core.model import Unknown
-from unnest.core.ops.element_arrays import ELEMENT, MAX_RESULT_ELEMENTS, arrays_in, check_size
+from unnest.core.ops.element_dtype_and_checks import (
+    ELEMENT,
+    MAX_RESULT_ELEMENTS,
+    arrays_in,
+    check_size,
+)
 
 ROWS = np.arange(3, dtype=np.int32).view(ELEMENT)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.wrappers.claims.test_slice_code_checks import (
+from tests.unit.core.wrappers.claims.test_check_slice_claims_by_code import (
     K,
     custom_function,
     end_to_end,
@@ -14,7 +14,7 @@ from tests.unit.core.wrappers.claims.test_slice_code_checks import (
     tf,
 )
 from tests.unit.core.wrappers.one_layer import code_lambda
-from unnest.core.wrappers.claims.merge_code_checks import objection_to_merge
+from unnest.core.wrappers.claims.check_merge_code import objection_to_merge
 from unnest.core.wrappers.stored_code.layer_code_rows import (
     is_shown,
     may_put_together,

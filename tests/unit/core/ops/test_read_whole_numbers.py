@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from unnest.core.model import DataDependent, Unknown
-from unnest.core.ops.element_arrays import ELEMENT
-from unnest.core.ops.whole_numbers_and_quotients import axis_number, whole_number, whole_numbers
+from unnest.core.ops.element_dtype_and_checks import ELEMENT
+from unnest.core.ops.read_whole_numbers import axis_number, whole_number, whole_numbers
 
 ROWS = np.arange(3, dtype=np.int32).view(ELEMENT)
 

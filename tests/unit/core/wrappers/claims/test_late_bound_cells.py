@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.core.wrappers.claims.late_bound_cells import hold_last_part
 from unnest.core.wrappers.claims.stored_slice_numbers import SliceFacts
-from unnest.core.wrappers.stored_code.late_bound_cells import hold_last_part
 
 
 @pytest.mark.parametrize(

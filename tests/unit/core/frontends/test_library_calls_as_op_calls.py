@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.frontends.library_functions_as_ops import library_call, static_shape
+from unnest.core.frontends.library_calls_as_op_calls import library_call, static_shape
 from unnest.core.frontends.python_values import Name
 from unnest.core.interpreters.trace import TracedTensor
 from unnest.core.model import Ref, Unknown

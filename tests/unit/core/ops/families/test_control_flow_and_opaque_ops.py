@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.ops.families.control_flow_and_claimed_rows import ClaimedRows
+from unnest.core.ops.families.control_flow_and_opaque_ops import ClaimedRows
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import ELEMENT, Array, arrays_in
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, arrays_in
 
 
 def whole_number(value: Value) -> int:

@@ -12,8 +12,12 @@ from tests.unit.core.wrappers.one_layer import code_lambda, lane
 from unnest.budget import Answers, Budget, limited
 from unnest.core.model import Json
 from unnest.core.wrappers.claims import slice_claims
+from unnest.core.wrappers.claims.check_slice_claims_by_code import (
+    are_followed,
+    checked,
+    takes_all_rows,
+)
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
-from unnest.core.wrappers.claims.slice_code_checks import are_followed, checked, takes_all_rows
 
 tf: Any = None  # what the code of these functions names; they are read, not called
 K: Any = None

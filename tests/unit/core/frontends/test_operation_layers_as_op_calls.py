@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.one_layer import (
     op_node,
 )
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.layers_as_op_calls import parse_op_call, with_refs
+from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call, with_refs
 from unnest.core.model import Json, JsonObject, Ref
 
 X = ["x", 0, 0]

@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
-from unnest.core.wrappers.search.operation_towers import find_towers, join_operands
+from unnest.core.wrappers.search.operation_slice_towers import find_towers, join_operands
 
 Spelling = Callable[[Writer], Tensor]
 DOES_NOT_GIVE_BACK = "{} does not give back the rows of x, each once and in order"

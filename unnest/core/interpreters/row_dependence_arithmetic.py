@@ -15,7 +15,7 @@ from math import prod
 
 import numpy as np
 
-from unnest.core.ops.element_arrays import ELEMENT, ZERO, Array, check_size
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, ZERO, Array, check_size
 
 NO_ROW = ZERO
 """Of a number that is the same in every batch."""

@@ -11,7 +11,7 @@ from tests.unit.core.wrappers.one_layer import (
     called,
 )
 from unnest.core.model import Shape
-from unnest.core.wrappers.layer_graph import layer_row_shapes
+from unnest.core.wrappers.layer_graph import stored_layer_shapes
 
 
 @pytest.mark.parametrize(
@@ -24,17 +24,17 @@ from unnest.core.wrappers.layer_graph import layer_row_shapes
     ],
 )
 def test_the_shape_of_an_input(config: dict[str, Any], shape: Shape | None) -> None:
-    assert layer_row_shapes.stored_shape(called("InputLayer", **config)[0]) == shape
+    assert stored_layer_shapes.stored_shape(called("InputLayer", **config)[0]) == shape
 
 
 def test_the_shapes_that_a_template_takes() -> None:
     two = functional(source("a", (None, 3)), source("b", (8, 2)), layer("y", ["a", "b"]),
                      inputs=[("b", 0, 0), ("a", 0, 0)])  # fmt: skip
-    assert layer_row_shapes.template_shapes(two) == [(8, 2), (None, 3)]
+    assert stored_layer_shapes.template_shapes(two) == [(8, 2), (None, 3)]
     chain = sequential(layer("d", batch_input_shape=[None, 4]))
-    assert layer_row_shapes.template_shapes(chain) == [(None, 4)]
-    assert layer_row_shapes.template_shapes(sequential(layer("d"))) == [None]
-    assert layer_row_shapes.template_shapes(sequential()) is None
+    assert stored_layer_shapes.template_shapes(chain) == [(None, 4)]
+    assert stored_layer_shapes.template_shapes(sequential(layer("d"))) == [None]
+    assert stored_layer_shapes.template_shapes(sequential()) is None
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_the_shapes_that_a_template_takes() -> None:
 def test_a_row_of_the_source_is_a_row_for_the_template(
     source_shape: Shape | None, template_shape: Shape | None, answer: bool
 ) -> None:
-    assert layer_row_shapes.same_rows(source_shape, template_shape) is answer
+    assert stored_layer_shapes.same_rows(source_shape, template_shape) is answer

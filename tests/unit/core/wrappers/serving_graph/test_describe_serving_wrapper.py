@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tests.property.opgraphs import Writer, cut
-from unnest.core.wrappers.serving_graph.recognise_serving_graph import ServingWrapper, find
-from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
-from unnest.core.wrappers.serving_graph.serving_wrapper_scope_and_size import (
+from unnest.core.wrappers.serving_graph.describe_serving_wrapper import (
     built_for,
     objection,
     parameters,
     scope,
 )
+from unnest.core.wrappers.serving_graph.recognise_serving_graph import ServingWrapper, find
+from unnest.core.wrappers.serving_graph.serving_op_graph import OpGraph
 
 
 def unchanged(_: Writer, x: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all, operation
 

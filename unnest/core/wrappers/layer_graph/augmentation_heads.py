@@ -14,12 +14,17 @@ from math import prod
 import numpy as np
 
 from unnest.core.architecture.graph import Graph
-from unnest.core.frontends.layers_as_op_calls import reshape_target
+from unnest.core.frontends.operation_layers_as_op_calls import reshape_target
 from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.apply import apply
+from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall, plain_name
-from unnest.core.ops.element_arrays import ELEMENT, MAX_RESULT_ELEMENTS, NOT_COMPUTED, Array
+from unnest.core.ops.element_dtype_and_checks import (
+    ELEMENT,
+    MAX_RESULT_ELEMENTS,
+    NOT_COMPUTED,
+    Array,
+)
 from unnest.core.ops.operation_kinds import MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of
 from unnest.core.wrappers.layer_graph import layer_batch_roles

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value
-from unnest.core.ops.element_arrays import ELEMENT, Array, arrays_in
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, arrays_in
 from unnest.core.ops.operation_entry import CONTENTS
+from unnest.core.ops.read_whole_numbers import axis_number, whole_number
 from unnest.core.ops.registry import OPERATIONS
-from unnest.core.ops.whole_numbers_and_quotients import axis_number, whole_number
 
 
 def apply(call: OpCall, lookup: Callable[[Ref], Array]) -> tuple[Array, ...]:

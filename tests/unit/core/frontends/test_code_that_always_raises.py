@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.frontends.code_of import stored
 from unnest.budget import Answers, Budget, limited
 from unnest.core.byte_code.machine import Machine
-from unnest.core.frontends.python_errors import raises
+from unnest.core.frontends.code_that_always_raises import raises
 from unnest.core.model import Json
 
 

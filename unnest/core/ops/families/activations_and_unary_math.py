@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unnest.core.model import Unknown
-from unnest.core.ops.families.arithmetic import arithmetic, logical
+from unnest.core.ops.families.arithmetic_comparisons_and_where import arithmetic, logical
 from unnest.core.ops.keras3_nodes.function_registry import Nodes, keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind

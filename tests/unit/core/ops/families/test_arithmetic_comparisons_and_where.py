@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.core.ops.families.test_reshaping import SOURCE
 from unnest.core.model import DataDependent, Unknown
-from unnest.core.ops.element_arrays import Array
-from unnest.core.ops.families.arithmetic import logical, where
+from unnest.core.ops.element_dtype_and_checks import Array
+from unnest.core.ops.families.arithmetic_comparisons_and_where import logical, where
 from unnest.core.ops.registry import OPERATIONS
 
 

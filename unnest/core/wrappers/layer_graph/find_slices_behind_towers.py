@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.tensor_refs import without_tensors
-from unnest.core.frontends.layers_as_op_calls import is_operation
+from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.wrappers.claims import slice_claims, slice_code_checks
+from unnest.core.wrappers.claims import check_slice_claims_by_code, slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
-from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_row_shapes
+from unnest.core.wrappers.layer_graph import layer_batch_roles, stored_layer_shapes
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper, listed
@@ -53,7 +53,7 @@ def split_batch(
         raise NotAWrapper(f"every call of {name} reads the whole of {columns[0][0].layer}")
     for source in (each.source for each in inputs if not each.parts):
         # A support set, anchors: what every tower takes whole are no rows of the batch, or no tower would run.
-        shape = layer_row_shapes.stored_shape(graph.layers[source.layer])
+        shape = stored_layer_shapes.stored_shape(graph.layers[source.layer])
         if graph.call(source.call).reads and (not shape or shape[0] is None):
             raise NotAWrapper(
                 f"every call of {name} reads all rows of {source.layer}, and parts of the others"
@@ -74,10 +74,10 @@ def _hands_on(graph: Graph, at: CallId) -> bool:
 def check_shapes(graph: Graph, template: Layer, sources: Sequence[Ref]) -> None:
     """Raise NotAWrapper where a row of a source is no row for the template."""
     for source, shape in zip(
-        sources, layer_row_shapes.template_shapes(template.stored) or (), strict=False
+        sources, stored_layer_shapes.template_shapes(template.stored) or (), strict=False
     ):
-        if not layer_row_shapes.same_rows(
-            layer_row_shapes.stored_shape(graph.layers[source.layer]), shape
+        if not stored_layer_shapes.same_rows(
+            stored_layer_shapes.stored_shape(graph.layers[source.layer]), shape
         ):
             raise NotAWrapper(
                 f"{template.name} takes rows of another shape than those of {source.layer}"
@@ -197,18 +197,18 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
     """
     for ref in (ref for group in groups for ref in group):
         layer, source = graph.layers[ref.layer], graph.call(ref.call).reads[0]
-        whole = graph.noted_shapes.get(source) or layer_row_shapes.stored_shape(
+        whole = graph.noted_shapes.get(source) or stored_layer_shapes.stored_shape(
             graph.layers[source.layer]
         )
         promise = (
-            layer_row_shapes.promised_shape(layer)
+            stored_layer_shapes.promised_shape(layer)
             if layer_batch_roles.stored_code(layer) is None
             else None
         )
         if promise is not None and whole is not None and len(promise) != len(whole):
             promise = None  # not what Keras asks for, and what it then ignores
         noted = graph.noted_shapes.get(ref)
-        if not all(layer_row_shapes.same_rows(whole, part) for part in (noted, promise)):
+        if not all(stored_layer_shapes.same_rows(whole, part) for part in (noted, promise)):
             raise NotAWrapper(
                 f"{ref.layer} gives rows of another shape than those of {source.layer}"
             )
@@ -223,9 +223,9 @@ def _claim(graph: Graph, group: Sequence[Ref], facts: InputFacts) -> SliceClaim:
     """
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     source = graph.layers[slices[0].call.reads[0].layer]
-    shape = layer_row_shapes.stored_shape(source)
+    shape = stored_layer_shapes.stored_shape(source)
     rows = shape[0] if shape else None
-    claim = slice_code_checks.checked(slice_claims.claim(slices, rows), slices, shape)
+    claim = check_slice_claims_by_code.checked(slice_claims.claim(slices, rows), slices, shape)
     if claim.status is ClaimStatus.OTHERWISE:
         raise NotAWrapper(claim.sentence or f"{group[0].layer} does not cut the batch")
     if claim.status is not ClaimStatus.OPAQUE:
@@ -249,8 +249,8 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
     if not is_split and not all(layer_batch_roles.shows_how(layer) for layer, _, _ in slices):
         return False
     has_code = any(layer_batch_roles.stored_code(layer) for layer, _, _ in slices)
-    shape = layer_row_shapes.stored_shape(graph.layers[slices[0].call.reads[0].layer])
-    return not has_code or slice_code_checks.are_followed(slices, shape)
+    shape = stored_layer_shapes.stored_shape(graph.layers[slices[0].call.reads[0].layer])
+    return not has_code or check_slice_claims_by_code.are_followed(slices, shape)
 
 
 def can_slice(graph: Graph, at: CallId) -> bool:

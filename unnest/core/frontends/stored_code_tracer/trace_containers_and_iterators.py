@@ -20,7 +20,7 @@ from unnest.core.interpreters.trace import (
 from unnest.core.model import Unknown
 
 
-class PythonObjects(TracerBase):
+class ContainersAndIterators(TracerBase):
     """Python's own objects, made and taken apart; a tensor is taken apart into tensors."""
 
     def sequence(self, kind: Literal["list", "tuple"], parts: Sequence[PythonValue]) -> PythonValue:

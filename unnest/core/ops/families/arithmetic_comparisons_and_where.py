@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_arrays import (
+from unnest.core.ops.element_dtype_and_checks import (
     ELEMENT,
     Array,
     arrays_in,
@@ -21,9 +21,9 @@ from unnest.core.ops.element_arrays import (
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
+from unnest.core.ops.read_whole_numbers import truncated_quotient, whole_quotient
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.shape_arithmetic import broadcast, shape_of
-from unnest.core.ops.whole_numbers_and_quotients import truncated_quotient, whole_quotient
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unnest.core.interpreters.row_dependence_arrays import (
+from unnest.core.interpreters.row_dependence_arithmetic import (
     NO_ROW,
     THEIR_NUMBER,
     RowsMixed,
@@ -16,7 +16,7 @@ from unnest.core.interpreters.row_dependence_arrays import (
     product,
 )
 from unnest.core.model import Unknown
-from unnest.core.ops.element_arrays import Array
+from unnest.core.ops.element_dtype_and_checks import Array
 
 ROWS = each_its_own((3, 2))
 TURNED = ROWS.transpose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.core.ops.families.test_reshaping import SOURCE, X, done, rows
 from unnest.core.model import Ref
-from unnest.core.ops.apply import contents, literal_axis
+from unnest.core.ops.apply_op_call import contents, literal_axis
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.registry import is_known
 

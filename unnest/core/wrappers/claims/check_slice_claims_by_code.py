@@ -12,7 +12,7 @@ from unnest.budget import check_memory
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
-from unnest.core.ops.element_arrays import MAX_RESULT_ELEMENTS, Array
+from unnest.core.ops.element_dtype_and_checks import MAX_RESULT_ELEMENTS, Array
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice, numbers_of
 from unnest.core.wrappers.layer_graph import layer_batch_roles
