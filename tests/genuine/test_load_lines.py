@@ -8,6 +8,8 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from unnest.core.keras_facts.loading_requirements import needs
+from unnest.core.model import Json, JsonObject, Stored
 
 FOLDER = FIXTURES / "load_lines"
 LOADED = {
@@ -69,6 +71,7 @@ def test_a_class_that_keras_does_not_find_by_its_name(name: str, given: str | No
         ("tf23-crossing", "a CategoryCrossing layer"),
         ("k231-maxout", "a MaxoutDense layer"),
         ("k231-conv-cell", "a ConvRNN2D layer"),
+        ("tf215-spectral", "a SpectralNormalization layer, which runs where TF_USE_LEGACY_KERAS=1"),
         ("k209-cell", "a LSTMCell of which the file has no arguments"),
         ("k216-constant", "an array in an initializer of dense_1"),
         ("tf215-constant", "an array in an initializer of dense"),
@@ -87,3 +90,20 @@ def test_a_function_of_tensorflow_finds_its_own_names() -> None:
     (software,) = report.loads_in
     assert software.startswith("Keras 2.2.4-tf, which wrote it")
     assert "with your" not in software
+
+
+@pytest.mark.parametrize(
+    ("cell", "version", "given"),
+    [
+        ({"class_name": "ResidualWrapper", "config": {"cell": {}}}, "2.4.0", ()),
+        ({"class_name": "ResidualWrapper", "config": {"rate": 2}}, "2.4.0", ("ResidualWrapper",)),
+        ({"class_name": "ResidualWrapper", "config": {"cell": {}}}, "2.2.4", ("ResidualWrapper",)),
+    ],
+)
+def test_cells_of_tensorflow_are_found_by_their_names(
+    cell: Json, version: str, given: tuple[str, ...]
+) -> None:
+    """A class of that name with other arguments, or of a Keras that had none, is the user's."""
+    layer: JsonObject = {"class_name": "RNN", "config": {"name": "rnn", "cell": cell}}
+    model: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": [layer]}}
+    assert needs(Stored("architecture", model, keras_version=version)).classes == given

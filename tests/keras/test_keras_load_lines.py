@@ -20,6 +20,7 @@ FILES = [
         "highway",
         "crossing",
         "fourier",
+        "spectral",
         "conv-cell",
         "sync",
         "cell",
@@ -35,7 +36,10 @@ def test_tf_keras_is_named_if_it_loads_the_file(path: Any, keras: Any) -> None:
         pytest.skip("for tf_keras")
     report = unnest.inspect(path)
     experimental = keras.layers.experimental
-    classes = {"RandomFourierFeatures": experimental.RandomFourierFeatures}
+    classes = {
+        "RandomFourierFeatures": experimental.RandomFourierFeatures,
+        "SpectralNormalization": keras.layers.SpectralNormalization,
+    }
     given = {name: classes[name] for name in classes if name in str(report.load)}
     try:
         keras.models.load_model(path, custom_objects=given)
@@ -43,6 +47,21 @@ def test_tf_keras_is_named_if_it_loads_the_file(path: Any, keras: Any) -> None:
         loads = False
     else:
         loads = True
+    assert any(software.startswith("tf_keras") for software in report.loads_in) is loads
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "archive_state").glob("*.keras")), ids=str)
+def test_tf_keras_is_named_if_it_restores_an_archive(path: Any, keras: Any) -> None:
+    if keras.__name__ != "tf_keras":
+        pytest.skip("for tf_keras")
+    report = unnest.inspect(path)
+    lost = path.stem.partition("-")[2] in {"bins", "residual", "residual-dense", "residual-stack"}
+    try:
+        keras.models.load_model(path)
+    except (ValueError, TypeError):
+        loads = False
+    else:
+        loads = not lost
     assert any(software.startswith("tf_keras") for software in report.loads_in) is loads
 
 

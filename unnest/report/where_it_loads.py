@@ -12,7 +12,11 @@ from unnest.core.keras_facts import (
     loading_requirements,
     unloadable_models,
 )
-from unnest.core.keras_facts.adapted_preprocessing_state import is_misread, layers_without_state
+from unnest.core.keras_facts.adapted_preprocessing_state import (
+    is_misread,
+    layers_without_boundaries,
+    layers_without_state,
+)
 from unnest.core.keras_facts.custom_functions_in_configs import (
     FOUND_BY_NAME_SINCE,
     OFTEN_WITH_A_FACTOR,
@@ -20,6 +24,8 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
     activations_not_found_by_name,
 )
 from unnest.core.keras_facts.loading_in_tf_keras import (
+    ARCHIVES,
+    PATHS_OF_TODAY,
     has_paths_of_keras_2_12,
     has_paths_of_windows,
 )
@@ -36,8 +42,6 @@ from unnest.core.weight_assignment.find_misplaced_weights import (
 )
 from unnest.report.escape_stored_names import python_identifier
 
-#: The first Keras 2 that knows `.keras`; from 2.14 on it looks for weights where `.keras` has them today.
-ARCHIVES = (2, 14)
 #: The first standalone Keras 2 that loads a Lambda whose code has a closure.
 CLOSURES = (2, 1, 2)
 #: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
@@ -120,6 +124,10 @@ def _lost_in_archive(model: Stored) -> str | None:
         return f"models in it share {', '.join(shared)}, which no Keras finds again in a .keras; --to h5 loads"
     if sharing := unloadable_models.wrapping_layer_without_weights(model):
         return f"a layer that {sharing} shares with another, whose weights no Keras finds again in a .keras"
+    if bare := unloadable_models.built_layer_without_weights(model):
+        return f"weights of {bare}, which are not in the file"
+    if not model.is_keras_3 and (lost := layers_without_boundaries(model.architecture)):
+        return f"what {', '.join(lost)} found by adapt(), which no Keras 2 finds again in a .keras"
     return None
 
 
@@ -349,7 +357,7 @@ def _in_writers(model: Stored, path: str, container: str) -> bool:
     return (
         not path.endswith(".keras")
         or container == "h5"
-        or model.release >= ARCHIVES
+        or model.release >= (PATHS_OF_TODAY if any(g.tensors for g in model.groups) else ARCHIVES)
         or has_paths_of_keras_2_12(model, container)
     )
 

@@ -28,6 +28,12 @@ def layers_without_state(architecture: Json, *, in_h5: bool) -> list[str]:
     ]
 
 
+def layers_without_boundaries(architecture: Json) -> list[str]:
+    """Return the names of adapted Discretization layers whose boundaries the config does not hold."""
+    layers = memoize(_without_state, architecture)
+    return [*dict.fromkeys(name for kind, name in layers if kind == "Discretization")]
+
+
 def _without_state(architecture: Json) -> list[tuple[str, str]]:
     """Return (class, name) of each layer that is adapted to data, and whose config does not hold the result."""
     found = []

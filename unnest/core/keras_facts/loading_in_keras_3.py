@@ -15,6 +15,7 @@ from unnest.core.keras_facts.loading_in_tf_keras import (
     has_paths_of_keras_2_12,
     has_paths_of_windows,
     pads_to_none,
+    state_under_paths_of_keras_2_12,
 )
 from unnest.core.keras_facts.loading_requirements import (
     NESTED_LAYER_KEYS,
@@ -95,7 +96,7 @@ def _refused_form(model: Stored, container: str) -> str | None:
     if container == "keras" and "." in str(architecture.get("module")):
         return f"the form of a .keras of Keras {version or 2}"
     if has_paths_of_keras_2_12(model, container):
-        return f"weights where only Keras {version} looks for them"
+        return state_under_paths_of_keras_2_12(model)
     if has_paths_of_windows(model, container):
         return "weights under paths of Windows"
     if model.release[:1] == (1,) and any(

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 
 from unnest.budget import memoize
 from unnest.core.json_tree import LEAVES, OBJECT, is_object
+from unnest.core.keras_facts.adapted_preprocessing_state import layers_without_state
 from unnest.core.keras_facts.loading_requirements import (
     PYTHON_OF_TODAY,
     is_keras_entry,
+    is_namesake_entry,
     layer_entries,
     needs,
 )
@@ -21,16 +23,30 @@ from unnest.core.model import JsonObject, Stored
 
 WRITTEN_BY_KERAS_3 = "it is of Keras 3"
 
+#: The first Keras that writes `.keras`; and the first whose `.keras` has the paths of today.
+ARCHIVES, PATHS_OF_TODAY = (2, 12), (2, 14)
+
 #: How Keras 2 stored an array among a layer's arguments.
 ARRAY = {"type", "value"}
 
 
 def has_paths_of_keras_2_12(model: Stored, container: str) -> bool:
-    """Return True if the weights lie where Keras 2.12 to 2.14 alone look for them."""
-    first = next((t.ref for g in model.groups for t in g.tensors), "")
+    """Return True if weights, or what `adapt` found, lie where Keras 2.12 to 2.14 alone look for them."""
+    first = next((t.ref for g in model.groups for t in g.tensors), None)
+    if first is None:  # what adapt() found lies under the same paths
+        has_state = bool(layers_without_state(model.architecture, in_h5=False))
+        return container == "keras" and ARCHIVES <= model.release < PATHS_OF_TODAY and has_state
     return container in ("keras", "weights_h5") and first.startswith(
         "_layer_checkpoint_dependencies"
     )
+
+
+def state_under_paths_of_keras_2_12(model: Stored) -> str:
+    """Return what lies where Keras 2.12 to 2.14 alone look for it, as a reason why others do not load the file."""
+    if any(group.tensors for group in model.groups):
+        return f"weights where only Keras {model.keras_version} looks for them"
+    names = ", ".join(layers_without_state(model.architecture, in_h5=False))
+    return f"what {names} found by adapt(), where only Keras {model.keras_version} looks for it"
 
 
 def has_paths_of_windows(model: Stored, container: str) -> bool:
@@ -53,11 +69,15 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
     if written[:1] == (1,):
         return f"the arguments of Keras {model.keras_version}"
     if has_paths_of_keras_2_12(model, container):
-        return f"weights where only Keras {model.keras_version} looks for them"
+        return state_under_paths_of_keras_2_12(model)
     if needs(model).stored_code and written < PYTHON_OF_TODAY:
         versions = lambda_pythons(model)
         return f"its Lambda code was compiled by another Python{versions and f', {versions}'}"
-    entries = (_refused_by_tf_keras(entry) for entry in layer_entries(model.architecture))
+    entries = (
+        _refused_by_tf_keras(entry)
+        for entry in layer_entries(model.architecture)
+        if not is_namesake_entry(entry, model)
+    )
     return next((reason for reason in entries if reason is not None), None)
 
 
@@ -72,6 +92,13 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
     record = layer_record(kind)
     if record.missing_in_tf_keras:
         return f"a {kind} layer"
+    if kind == "SpectralNormalization":  # its code asks tf.keras, which is Keras 3
+        return f"a {kind} layer, which runs where TF_USE_LEGACY_KERAS=1 is set"
+    return _refused_arguments(kind, config)
+
+
+def _refused_arguments(kind: str, config: JsonObject) -> str | None:
+    """Return the argument that tf_keras's class of that name does not take, or None."""
     if kind in ("GRU", "GRUCell") and "reset_after" not in config:
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
     if kind == "Embedding" and str(config.get("dtype")).startswith("int"):

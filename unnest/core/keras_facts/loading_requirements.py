@@ -99,7 +99,7 @@ def _needs(model: Stored) -> Needs:
             stored_code = stored_code or name is None
             functions |= {name: None} if name is not None else {}
             global_names |= dict.fromkeys(lambda_globals(entry, model))
-        elif _is_namesake(entry, model) or not (
+        elif is_namesake_entry(entry, model) or not (
             is_keras_entry(entry) or (model.is_keras_3 and is_operation(entry))
         ):
             registered = entry.get("registered_name") if _is_found_by_registration(model) else None
@@ -204,7 +204,7 @@ def _add_objects_of_custom_class(
         (functions if is_function else classes)[name] = None
 
 
-def _is_namesake(entry: JsonObject, model: Stored) -> bool:
+def is_namesake_entry(entry: JsonObject, model: Stored) -> bool:
     """Return True for a custom class that has the name of one of Keras's, which the file's Keras had not."""
     if model.is_keras_3:
         generations = layer_record(str(entry["class_name"])).keras

@@ -16,8 +16,11 @@ from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.loading_requirements import layer_entries
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.weights_promised_by_config import must_have_weights
-from unnest.core.keras_facts.wrapped_layers import wrapped_layer
+from unnest.core.keras_facts.weights_promised_by_config import (
+    expected_weight_counts,
+    must_have_weights,
+)
+from unnest.core.keras_facts.wrapped_layers import expected_weight_total, wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_LISTS
 from unnest.core.model import Json, JsonObject, Stored
@@ -53,13 +56,50 @@ def wrapping_layer_without_weights(model: Stored) -> str | None:
     times = wrappers_by_shared_id(architecture)
     if 1 not in times.values():
         return None
-    owners = {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
-              for depth in range(len(t.owner) + 1)}  # fmt: skip
+    owners = _owners(model)
     for path, layer in leaves(architecture):
         is_met_once = times.get((wrapped_layer(layer.stored) or {}).get(SHARED_OBJECT_ID)) == 1
         if is_met_once and path not in owners and must_have_weights(layer.config):
             return layer.name
     return None
+
+
+def built_layer_without_weights(model: Stored) -> str | None:
+    """Return the first layer of a path-keyed file that was called, and of whose weights some are not in it; or None.
+
+    Keras's own classes alone, within others too: what a custom class stores is not known. (Source: cell wrappers of
+    `tf.nn` in TensorFlow 2.13 and 2.15, which a `.keras` passes over; loaded, the cell has new random weights.)
+    """
+    architecture = model.architecture
+    if architecture is None or not is_model(architecture):
+        return None
+    counts = Counter((g.name, *t.owner)[:depth] for g in model.groups for t in g.tensors
+                     for depth in range(1, len(t.owner) + 2))  # fmt: skip
+    built_models = {path[:-1] for path in counts}
+    for path, layer in leaves(architecture):
+        held = layer_entries(layer.stored)
+        is_called = bool(layer.calls) or path[:-1] in built_models
+        if not is_called or any(SHARED_OBJECT_ID in entry for entry in held):
+            continue
+        if path not in counts and any(map(_has_weights, held)):
+            return layer.name
+        promised = expected_weight_total(layer.stored) if len(held) > 1 else None
+        if promised is not None and counts[path] < promised:
+            return layer.name
+    return None
+
+
+def _owners(model: Stored) -> set[tuple[str, ...]]:
+    """Return the path of every layer that owns weights, and of every layer around one."""
+    return {(group.name, *t.owner)[: depth + 1] for group in model.groups for t in group.tensors
+            for depth in range(len(t.owner) + 1)}  # fmt: skip
+
+
+def _has_weights(entry: JsonObject) -> bool:
+    """Return True for a class of Keras's own that has weights by its config."""
+    kind, config = str(entry["class_name"]), entry.get("config")
+    told = expected_weight_counts(kind, config) if is_keras_class(kind, entry) else None
+    return told is not None and told.total > 0
 
 
 def wrappers_by_shared_id(architecture: JsonObject) -> Counter[Json]:
