@@ -65,8 +65,8 @@ for name in {blocked!r}:
     sys.modules[name] = None
 from unnest.core.model import Stored
 from unnest.core.make_plan import plan
-import unnest.core.wrappers.layer_graph.recognise_layer_graph, unnest.core.rewrite.extract_template
-import unnest.core.weight_assignment.divide_flat_list
+import unnest.core.wrappers.layer_graph.recognise_layer_graph, unnest.core.rewrite.remove_one_wrapper
+import unnest.core.weight_assignment.flat_list.divide_flat_list
 assert plan(Stored("weights")).verdict == "clean"
 """
     assert loaded(code, "unnest.formats", "unnest.files.write_output_atomically") == set()

@@ -14,7 +14,7 @@ from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject, Ref
-from unnest.core.rewrite import extract_template
+from unnest.core.rewrite import remove_one_wrapper
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.open_and_plan import open_model
 
@@ -119,7 +119,7 @@ def test_an_output_with_exchanged_inputs_is_not_published(
 ) -> None:
     """Reading back compares the inputs and outputs with those of the parallel model, by name and place."""
     path = shutil.copy(FOLDER / "tf23-embedded.h5", tmp_path / "m.h5")
-    in_place = extract_template.with_first_tower_in_place
+    in_place = remove_one_wrapper.with_first_tower_in_place
 
     def exchanged(graph: Graph, wrapper: LayerWrapper) -> JsonObject:
         model = in_place(graph, wrapper)
@@ -128,7 +128,7 @@ def test_an_output_with_exchanged_inputs_is_not_published(
         first, second, *others = config["input_layers"]
         return {**model, "config": {**config, "input_layers": [second, first, *others]}}
 
-    monkeypatch.setattr(extract_template, "with_first_tower_in_place", exchanged)
+    monkeypatch.setattr(remove_one_wrapper, "with_first_tower_in_place", exchanged)
     result = unnest.fix(path)
     assert (result.action, result.error and result.error.code) == ("failed", "internal")
     assert [each.name for each in tmp_path.iterdir()] == ["m.h5"]

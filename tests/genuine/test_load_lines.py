@@ -8,7 +8,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.keras_facts.loading_requirements import needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.model import Json, JsonObject, Stored
 
 FOLDER = FIXTURES / "load_lines"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unnest
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import names_and_calls
-from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall, plain_name

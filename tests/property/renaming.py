@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unnest.core.model import Group, Json, Stored, Tensor
-from unnest.core.weight_assignment.match_layer_groups import NUMBERED_BYTES_NAME
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import NUMBERED_BYTES_NAME
 
 #: Classes whose meaning is Keras's own: models and inputs are what a graph is made of.
 GRAMMAR = frozenset({"Model", "Functional", "Sequential", "InputLayer"})

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from unnest.budget import OverBudget, limited_separately
-from unnest.core import load_time_code
+from unnest.core.keras_facts import load_time_code
 from unnest.core.make_plan import NotAGraph
 from unnest.core.model import Stored
 from unnest.core.plan import Plan

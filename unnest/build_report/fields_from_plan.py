@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from unnest.core import load_time_code
-from unnest.core.keras_facts.loading_requirements import needs
+from unnest.core.keras_facts import load_time_code
+from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.model import Stored
 from unnest.core.plan import Plan
 from unnest.core.recognition_results import Wrapper

@@ -14,9 +14,7 @@ from unnest.core.architecture import (
 from unnest.core.keras_facts.optimizer_classes import optimizer_class
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten, clean_plan
-from unnest.core.planning.rewritten_model import KEEP_NESTED, dropped_tensors, with_output
-from unnest.core.planning.weights_alone import plan_weights_alone
-from unnest.core.planning.weights_and_architecture import (
+from unnest.core.planning.join_weights_and_architecture import (
     groups_are_layers,
     groups_by_layer,
     mismatch,
@@ -25,22 +23,24 @@ from unnest.core.planning.weights_and_architecture import (
     without_layers,
     wrapper_around,
 )
-from unnest.core.rewrite import unwrap
+from unnest.core.planning.rewritten_model import KEEP_NESTED, dropped_tensors, with_output
+from unnest.core.planning.weights_alone import plan_weights_alone
+from unnest.core.rewrite import remove_all_wrappers
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.rewrite.summarize_template import summarize_template
-from unnest.core.weight_assignment.check_weights_fit_layers import (
+from unnest.core.weight_assignment.check_weights_fit_architecture import (
     check_architecture,
     check_list_order,
 )
-from unnest.core.weight_assignment.divide_by_architecture import divide_parallel_groups
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
-from unnest.core.weight_assignment.match_layer_groups import (
+from unnest.core.weight_assignment.flat_list.reorder_frozen_lists import reorder_frozen_lists
+from unnest.core.weight_assignment.layer_groups.divide_by_architecture import divide_parallel_groups
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     layer_name_by_group,
 )
-from unnest.core.weight_assignment.match_renamed_layers import (
+from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     template_layers_by_order,
 )
-from unnest.core.weight_assignment.reorder_frozen_lists import reorder_frozen_lists
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
@@ -81,7 +81,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         for g in stored.groups
     }
     start = ModelWithWeights(model, groups)
-    unwrapped = unwrap.unwrap_all(
+    unwrapped = remove_all_wrappers.unwrap_all(
         start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers
     )
     if not unwrapped.wrappers:

@@ -26,7 +26,7 @@ from unnest.formats.preserved_style import H5Style, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from unnest.core.weight_transfer.place_weights import PlacedWeights
+    from unnest.core.weight_transfer.load_into_model import PlacedWeights
     from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
     from unnest.core.weight_transfer.target_model import TargetModel
     from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -140,7 +140,7 @@ class Source(ABC):
 
     def placed_in(self, target: TargetModel) -> PlacedWeights:
         """Return weights without an architecture in the layers of a model that the caller built. Raises Refused."""
-        from unnest.core.weight_transfer.place_weights import place_lists
+        from unnest.core.weight_transfer.load_into_model import place_lists
 
         return place_lists(
             self.stored.groups, target, self.stored.keras_version, self.stored.backend

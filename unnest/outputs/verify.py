@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
-from unnest.core.keras_facts.loading_requirements import Needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.errors import UsageError
 from unnest.findings import Code
 from unnest.report.result import Problem, Report, Result

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from unnest.core.keras3.conversion_context import Conversion
-from unnest.core.keras_facts.loading_requirements import Needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 

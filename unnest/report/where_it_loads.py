@@ -7,9 +7,9 @@ import re
 
 from unnest.budget import memoize
 from unnest.core.keras_facts import (
+    custom_objects_needed_to_load,
     loading_in_keras_3,
     loading_in_tf_keras,
-    loading_requirements,
     unloadable_models,
 )
 from unnest.core.keras_facts.adapted_preprocessing_state import (
@@ -23,17 +23,17 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
     WELL_KNOWN_ACTIVATIONS,
     activations_not_found_by_name,
 )
+from unnest.core.keras_facts.custom_objects_needed_to_load import Needs, needs
+from unnest.core.keras_facts.load_time_code import lambdas
 from unnest.core.keras_facts.loading_in_tf_keras import (
     ARCHIVES,
     PATHS_OF_TODAY,
     has_paths_of_keras_2_12,
     has_paths_of_windows,
 )
-from unnest.core.keras_facts.loading_requirements import Needs, needs
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.layers.catalog import makes_masks
 from unnest.core.layers.read_config_values import function_parts, settings
-from unnest.core.load_time_code import lambdas
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.core.weight_assignment.find_misplaced_weights import (
     has_state_of_fewer_weights,
@@ -74,7 +74,7 @@ def _masked_otherwise(model: Stored) -> str | None:
 def _find_masked_otherwise(model: Stored) -> str | None:
     if not makes_masks(model.architecture):
         return None
-    from unnest.core.keras3.masks.mask_differences_in_tf_keras import (
+    from unnest.core.keras3.masks.layers_tf_keras_masks_differently import (
         masked_otherwise,
     )  # for models with masks
 
@@ -146,7 +146,7 @@ def _unloadable_layer(model: Stored, container: str) -> str | None:
 
 def _why_code_is_not_run(model: Stored, container: str) -> str | None:
     """Return why no Keras runs the code that a Lambda stores."""
-    if names := loading_requirements.unknown_globals(model, container):
+    if names := custom_objects_needed_to_load.unknown_globals(model, container):
         advice = "" if model.is_keras_3 else "; --to h5 loads"
         return f"its Lambda code uses {', '.join(names)}, which no Keras gives to code in such a file{advice}"
     if not needs(model).stored_code:
@@ -193,7 +193,7 @@ def _has_closures_of_lists(model: Stored) -> bool:
         return False
     stored = (
         function_parts(settings(entry).get("function"))
-        for entry in loading_requirements.layer_entries(model.architecture)
+        for entry in custom_objects_needed_to_load.layer_entries(model.architecture)
         if entry["class_name"] == "Lambda"
     )
     return any(
@@ -254,11 +254,11 @@ def _find_well_known(model: Stored) -> tuple[str, ...]:
     is_standalone = model.is_standalone
     names = (
         name
-        for entry in loading_requirements.layer_entries(model.architecture)
+        for entry in custom_objects_needed_to_load.layer_entries(model.architecture)
         for name in activations_not_found_by_name(
             settings(entry), model.release, is_standalone=is_standalone
         )
-        if loading_requirements.is_keras_entry(entry)
+        if custom_objects_needed_to_load.is_keras_entry(entry)
     )
     return tuple(dict.fromkeys(names))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.unit.report.test_text_report import CLEAN
-from unnest.core.keras_facts.loading_requirements import Needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.report import text_report
 from unnest.report.model_contents_text import safety
 from unnest.report.result import Inside

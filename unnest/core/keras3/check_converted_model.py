@@ -16,13 +16,13 @@ from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras3.convert_config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS, ROOT
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.loading_requirements import layer_entries, needs
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries, needs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
-from unnest.core.keras_facts.wrapped_layers import expected_weight_total
+from unnest.core.keras_facts.weights_of_wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.read_config_values import policy_name, settings
 from unnest.core.model import Json, JsonObject, Shape, Stored, Tensor
@@ -263,8 +263,8 @@ def _layers(model: JsonObject, groups: Mapping[str, Sequence[Tensor]]) -> Iterat
 
 def _next(entry: JsonObject, spec: Spec | None) -> Spec | None:
     if is_input(entry):
-        return shape_inference.input_spec(entry)
-    return None if spec is None else shape_inference.output_spec(entry, [spec])
+        return keras3_layer_output_specs.input_spec(entry)
+    return None if spec is None else keras3_layer_output_specs.output_spec(entry, [spec])
 
 
 def _noted(entry: JsonObject) -> Iterator[Shape | None]:
@@ -273,7 +273,7 @@ def _noted(entry: JsonObject) -> Iterator[Shape | None]:
     for call in calls if isinstance(calls, Sequence) else ():
         args = call.get("args") if isinstance(call, Mapping) else None
         first = (
-            next(shape_inference.noted_specs(args[0]), None)
+            next(keras3_layer_output_specs.noted_specs(args[0]), None)
             if isinstance(args, Sequence) and args
             else None
         )

@@ -19,7 +19,7 @@ from unnest.core.keras3.convert_call_arguments import (
 )
 from unnest.core.keras3.convert_sequential import convert_sequential, functional_equivalent
 from unnest.core.keras3.graph.graph_builder import Builder
-from unnest.core.keras3.graph.layer_names import keras_3_names
+from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
 from unnest.core.keras3.keras1.convert_merged_models import merged_branches
 from unnest.core.keras3.layer_replacements import (
     Choice,
@@ -43,7 +43,7 @@ from unnest.core.keras3.masks.outputs_at_masked_steps import (
 from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
-from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
 

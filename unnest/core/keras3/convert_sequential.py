@@ -12,7 +12,7 @@ from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert_config_values import plain_json
 from unnest.core.keras3.graph.functional_model_json import with_owner
 from unnest.core.keras3.graph.graph_builder import Builder
-from unnest.core.keras3.graph.layer_names import keras_3_names
+from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
 from unnest.core.keras3.graph.result_specs import dtype_of
 from unnest.core.keras3.layer_replacements import (
     FLOAT,
@@ -29,8 +29,8 @@ from unnest.core.keras3.layer_replacements import (
 )
 from unnest.core.keras3.masks.keep_old_masks import check_chain
 from unnest.core.keras3.sequential_input_shape_from_weights import shape_of_input
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Json, JsonObject
 
 
@@ -95,9 +95,13 @@ def _resolve_choices(pieces: Sequence[Piece]) -> list[Piece]:
             return [*resolved, *pieces[k + 1 :]]
         for step in steps:
             if step.class_name == "InputLayer":
-                spec = shape_inference.input_spec(step.entry)
+                spec = keras3_layer_output_specs.input_spec(step.entry)
             else:
-                spec = None if spec is None else shape_inference.output_spec(step.entry, [spec])
+                spec = (
+                    None
+                    if spec is None
+                    else keras3_layer_output_specs.output_spec(step.entry, [spec])
+                )
             dtype = dtype_of(step.entry, spec, [dtype])
     return resolved
 

@@ -19,7 +19,7 @@ from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.training import convert_compile_settings
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
-from unnest.core.weight_assignment.match_layer_groups import group_names
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import group_names
 from unnest.findings import Code, Finding, listed
 
 #: What the output says of its writer: the first Keras that reads it.

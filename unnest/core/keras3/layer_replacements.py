@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 
 Config: TypeAlias = Mapping[str, Json]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.layer_replacements import FLOAT, Shares
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.layers import shape_rules
 from unnest.core.layers.catalog import built_axes, layer_record
@@ -98,4 +98,4 @@ def _fits(shape: Shape, layers: Sequence[Layer], shares: Shares) -> bool:
 
 def _result(entry: JsonObject, spec: Spec) -> Spec | None:
     written = {**entry, "config": {**settings(entry), "dtype": FLOAT}}
-    return shape_inference.output_spec(written, [spec])
+    return keras3_layer_output_specs.output_spec(written, [spec])

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from unnest.budget import memoize
 from unnest.core.json_tree import LEAVES, OBJECT, is_object
 from unnest.core.keras_facts.adapted_preprocessing_state import layers_without_state
-from unnest.core.keras_facts.loading_requirements import (
+from unnest.core.keras_facts.custom_objects_needed_to_load import (
     PYTHON_OF_TODAY,
     is_keras_entry,
     is_namesake_entry,

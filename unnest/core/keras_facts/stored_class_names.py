@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS, ROOT
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject

@@ -14,13 +14,13 @@ from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import leaves, merged_models
 from unnest.core.json_tree import is_list
-from unnest.core.keras_facts.loading_requirements import layer_entries
+from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.weights_promised_by_config import (
+from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     must_have_weights,
 )
-from unnest.core.keras_facts.wrapped_layers import expected_weight_total, wrapped_layer
+from unnest.core.keras_facts.weights_of_wrapped_layers import expected_weight_total, wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_LISTS
 from unnest.core.model import Json, JsonObject, Stored

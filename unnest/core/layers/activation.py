@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.record import KerasLayer, MaskUse, Rows, Weight
-from unnest.core.layers.shared_arguments import ALPHA
+from unnest.core.layers.shared_argument_names import ALPHA
 
 LAYERS = (
     KerasLayer(

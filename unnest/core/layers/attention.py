@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import weight_rules
 from unnest.core.layers.record import ATTENTION_WEIGHTS, KerasLayer, MaskUse, Parts, Rows, Weight
-from unnest.core.layers.shared_arguments import BIAS, KERNEL_ARGUMENTS
+from unnest.core.layers.shared_argument_names import BIAS, KERNEL_ARGUMENTS
 
 LAYERS = (
     KerasLayer(

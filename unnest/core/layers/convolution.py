@@ -15,7 +15,7 @@ from unnest.core.layers.record import (
     MaskUse,
     Rows,
 )
-from unnest.core.layers.shared_arguments import (
+from unnest.core.layers.shared_argument_names import (
     DEPTHWISE_CONV,
     KERAS_1_CONV,
     KERAS_1_CONV_1D,

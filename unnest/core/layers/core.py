@@ -14,7 +14,7 @@ from unnest.core.layers.record import (
     MaskUse,
     Weight,
 )
-from unnest.core.layers.shared_arguments import (
+from unnest.core.layers.shared_argument_names import (
     BIAS,
     EMBEDDINGS,
     KERAS_1_DENSE,

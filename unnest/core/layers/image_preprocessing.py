@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules
 from unnest.core.layers.record import KerasLayer, MaskUse
-from unnest.core.layers.shared_arguments import FILL
+from unnest.core.layers.shared_argument_names import FILL
 
 LAYERS = (
     KerasLayer(

@@ -15,7 +15,7 @@ from unnest.core.layers.record import (
     Rows,
     Weight,
 )
-from unnest.core.layers.shared_arguments import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
+from unnest.core.layers.shared_argument_names import SCALE_AND_OFFSET, STORED_SCALE_AND_OFFSET
 
 LAYERS = (
     KerasLayer(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules
 from unnest.core.layers.record import KerasLayer, MaskUse, Rows
-from unnest.core.layers.shared_arguments import KERAS_1_POOL, KERAS_1_POOL_1D, POOL
+from unnest.core.layers.shared_argument_names import KERAS_1_POOL, KERAS_1_POOL_1D, POOL
 
 LAYERS = (
     KerasLayer(

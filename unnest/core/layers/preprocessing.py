@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from unnest.core.layers.record import KerasLayer, MaskUse, Parts
-from unnest.core.layers.shared_arguments import LOOKUP
+from unnest.core.layers.shared_argument_names import LOOKUP
 
 LAYERS = (
     KerasLayer(

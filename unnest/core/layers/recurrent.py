@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules, weight_rules
 from unnest.core.layers.record import ANY_VALUE, RECURRENT_WEIGHTS, KerasLayer, MaskUse, Parts, Rows
-from unnest.core.layers.shared_arguments import (
+from unnest.core.layers.shared_argument_names import (
     CONV_LSTM,
     KERAS_1_CONV,
     KERAS_1_RECURRENT,

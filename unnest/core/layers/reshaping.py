@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unnest.core.layers import shape_rules
 from unnest.core.layers.record import KerasLayer, Rows
-from unnest.core.layers.shared_arguments import KERAS_1_POOL
+from unnest.core.layers.shared_argument_names import KERAS_1_POOL
 
 LAYERS = (
     KerasLayer(

@@ -1,6 +1,6 @@
 """Layers that hold another layer.
 
-(Source: keras/layers/wrapper_layers.py of Keras 1.2.2 to 2.3.1, keras/layers/rnn of TensorFlow 2.15 and Keras 3.15.)
+(Source: keras/layers/wrappers.py of Keras 1.2.2 to 2.3.1, keras/layers/rnn of TensorFlow 2.15 and Keras 3.15.)
 """
 
 from __future__ import annotations

@@ -13,18 +13,21 @@ from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Plan, Refusal, Rewritten
-from unnest.core.rewrite.extract_template import with_module_of_release
+from unnest.core.rewrite.compile_settings_and_optimizer_state import (
+    rename_outputs,
+    reorder_optimizer_state,
+)
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
-from unnest.core.rewrite.training_config_of_template import rename_outputs, reorder_optimizer_state
-from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
-from unnest.core.weight_assignment.match_layer_groups import (
+from unnest.core.rewrite.remove_one_wrapper import with_module_of_release
+from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     as_listed,
     group_names,
     layer_name_by_group,
     with_plain_weight_names,
     without_operations,
 )
+from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.findings import Code
 
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"

@@ -1,14 +1,14 @@
 """Infer the tensor specs that Keras 3 stores in calls, if a Sequential's layers become a functional model's own.
 
 A functional config of Keras 3 holds the shape and dtype of every tensor that a call reads; a Sequential's does not.
-What the writer would store is inferred (`shape_inference`), and compared with what the file does store.
+What the writer would store is inferred (`keras3_layer_output_specs`), and compared with what the file does store.
 """
 
 from __future__ import annotations
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph
-from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.model import CallId, Json, Ref
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
@@ -18,14 +18,16 @@ def why_not_noted(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | No
     if _casts(inner) and not _casts(graph):
         return "how this version of Keras notes a cast is not in the file"
     without_policy = [
-        name for name, layer in inner.layers.items() if shape_inference.hides_policy(layer.stored)
+        name
+        for name, layer in inner.layers.items()
+        if keras3_layer_output_specs.hides_policy(layer.stored)
     ]
     if _casts(inner) and without_policy:
         return f"{without_policy[0]} does not store in which dtype it computes"
     output = chain_output_spec(inner)
     for merge in wrapper.merges:
         tower_specs = set(
-            shape_inference.noted_specs([graph.call(call).stored for call in merge.calls])
+            keras3_layer_output_specs.noted_specs([graph.call(call).stored for call in merge.calls])
         )
         if output is None or {(spec.shape[1:], spec.dtype) for spec in tower_specs} != {
             (output.shape[1:], output.dtype)
@@ -40,22 +42,22 @@ def why_not_noted(graph: Graph, wrapper: LayerWrapper, inner: Graph) -> str | No
 def _casts(graph: Graph) -> bool:
     """Return True if some layer casts its input, and its call stores the tensor as it was before."""
     return any(
-        shape_inference.casts_input(graph.layers[call_id.layer].stored, spec)
+        keras3_layer_output_specs.casts_input(graph.layers[call_id.layer].stored, spec)
         for call_id, call in graph.calls()
-        for spec in shape_inference.noted_specs(call.stored)
+        for spec in keras3_layer_output_specs.noted_specs(call.stored)
     )
 
 
-def chain_output_spec(inner: Graph) -> shape_inference.Spec | None:
+def chain_output_spec(inner: Graph) -> keras3_layer_output_specs.Spec | None:
     """Return shape and dtype of the output of a chain of layers; None if its last layer does not show them."""
     last = list(inner.layers.values())[-1]
-    input_spec = next(shape_inference.noted_specs(last.calls[0].stored), None)
-    call = shape_inference.call_on(last.stored, input_spec) if input_spec else None
+    input_spec = next(keras3_layer_output_specs.noted_specs(last.calls[0].stored), None)
+    call = keras3_layer_output_specs.call_on(last.stored, input_spec) if input_spec else None
     return call.output if call else None
 
 
 def _reads_the_same(
-    graph: Graph, reader: CallId, tensor: Ref, output: shape_inference.Spec
+    graph: Graph, reader: CallId, tensor: Ref, output: keras3_layer_output_specs.Spec
 ) -> bool:
     """Return True if a call gives the same on the template's output as on the merged tensor.
 
@@ -64,7 +66,9 @@ def _reads_the_same(
     call, entry = graph.call(reader), graph.layers[reader.layer].stored
     noted_specs = {
         spec
-        for ref, spec in zip(call.reads, shape_inference.noted_specs(call.arguments), strict=False)
+        for ref, spec in zip(
+            call.reads, keras3_layer_output_specs.noted_specs(call.arguments), strict=False
+        )
         if ref == tensor
     }
     if noted_specs == {output}:
@@ -73,14 +77,14 @@ def _reads_the_same(
         return False
     (noted,) = noted_specs
     with_noted, with_output = (
-        shape_inference.call_on(entry, noted),
-        shape_inference.call_on(entry, output),
+        keras3_layer_output_specs.call_on(entry, noted),
+        keras3_layer_output_specs.call_on(entry, output),
     )
     return noted.shape == output.shape and with_noted is not None and with_noted == with_output
 
 
 def with_output_noted(
-    graph: Graph, wrapper: LayerWrapper, output: shape_inference.Spec | None, stored: Json
+    graph: Graph, wrapper: LayerWrapper, output: keras3_layer_output_specs.Spec | None, stored: Json
 ) -> Json:
     """Return a call of the head with the tensor specs that Keras 3 notes when no merge has cast the outputs."""
     for merge in wrapper.merges if output else ():

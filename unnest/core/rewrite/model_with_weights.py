@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weights_promised_by_config import trained_count
+from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
-from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights, flat_list
 from unnest.findings import Finding
 

@@ -13,7 +13,7 @@ from unnest.core.architecture import (
     tensor_refs,
 )
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.keras_facts import shape_inference
+from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.model import Json, JsonObject, Unknown
 
 
@@ -57,10 +57,10 @@ def _keras_3_chain(model: JsonObject, graph: Graph) -> JsonObject:
         raise Unknown("any shape of a model without layers")
     first, *rest = graph.layers.values()
     entries: list[JsonObject] = [{**first.stored, "name": first.name, "inbound_nodes": []}]
-    spec = shape_inference.input_spec(first.stored)
+    spec = keras3_layer_output_specs.input_spec(first.stored)
     previous: Json = [first.name, 0, 0]
     for layer in rest:
-        call = shape_inference.call_on(layer.stored, spec) if spec else None
+        call = keras3_layer_output_specs.call_on(layer.stored, spec) if spec else None
         if spec is None or call is None:
             raise Unknown(f"the shapes after {layer.name!r}")
         node = tensor_refs.keras_3(previous, spec.shape, spec.dtype, call.kwargs)

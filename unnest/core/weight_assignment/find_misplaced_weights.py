@@ -17,13 +17,16 @@ from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.weights_promised_by_config import trained_count
+from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.divide_flat_list import divide_flat_list, weights_by_leaf
+from unnest.core.weight_assignment.flat_list.divide_flat_list import (
+    divide_flat_list,
+    weights_by_leaf,
+)
+from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
+from unnest.core.weight_assignment.flat_list.repeat_shared_weights import repeat_shared_weights
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.match_layer_groups import layer_name_by_group
-from unnest.core.weight_assignment.owner_candidates import OwnerCandidate
-from unnest.core.weight_assignment.shared_layers import repeat_shared_weights
 
 
 def misplaced_nested_model(stored: Stored) -> str | None:

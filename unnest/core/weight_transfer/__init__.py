@@ -1,5 +1,5 @@
 """Place the weights of a file in a model that the caller's own code builds (`load_weights`, `--like`).
 
-Layers of both models are matched, weights follow. Which weights belong to which layer of the file is in
-`weight_assignment`.
+Start at `load_into_model`: layers of both models are matched, weights follow. Which weights belong to which layer of
+the file is in `weight_assignment`.
 """

@@ -12,8 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.model import Group, Tensor
+from unnest.core.weight_assignment.flat_list.owners_by_weight_name import (
+    weights_by_layer,
+    weights_by_owner,
+)
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.owners_by_weight_name import weights_by_layer, weights_by_owner
 
 
 class WrapperByNames(NamedTuple):

@@ -16,7 +16,7 @@ from unnest.core.keras_facts.adapted_preprocessing_state import (
     vocabulary_in_order,
     with_vocabularies,
 )
-from unnest.core.keras_facts.loading_requirements import layer_entries
+from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.container_interface import Source
 

@@ -10,20 +10,20 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import leaf_entries
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
-from unnest.core.keras_facts.weight_shape_check import shape_contradiction
-from unnest.core.keras_facts.weights_promised_by_config import (
+from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     is_quantized,
     must_have_weights,
 )
-from unnest.core.keras_facts.wrapped_layers import (
+from unnest.core.keras_facts.weight_shape_check import shape_contradiction
+from unnest.core.keras_facts.weights_of_wrapped_layers import (
     expected_weight_total,
     partly_frozen_layer,
     wrapped_layer,
 )
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan
-from unnest.core.weight_assignment.match_layer_groups import layer_name_by_group
+from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.errors import Refused
 from unnest.formats.container_interface import Source
 

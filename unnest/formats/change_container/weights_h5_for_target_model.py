@@ -6,10 +6,10 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.model import Stored
 from unnest.core.plan import Plan, Rearranged, Rewritten
-from unnest.core.weight_transfer.place_weights import PlacedWeights, place_model
+from unnest.core.weight_transfer.load_into_model import PlacedWeights, place_model
 from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
-from unnest.core.weight_transfer.tf_keras_by_way_of_keras3 import (
+from unnest.core.weight_transfer.tf_keras_weights_by_way_of_keras3 import (
     as_tf_keras_weights,
     keras_3_form_of_graph,
     keras_3_form_of_layers,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import by_owner, leaves, nested_model
-from unnest.core.keras_facts.weights_promised_by_config import trained_count
-from unnest.core.keras_facts.wrapped_layers import wrapped_layer
+from unnest.core.keras_facts.weight_counts_by_config import trained_count
+from unnest.core.keras_facts.weights_of_wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Refused

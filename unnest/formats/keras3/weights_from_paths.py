@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.weights_promised_by_config import trained_count
+from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move
 from unnest.core.weight_assignment.layer_weights import trained_first

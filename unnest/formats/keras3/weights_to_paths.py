@@ -12,15 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
-from unnest.core.keras_facts.weights_promised_by_config import (
+from unnest.core.keras_facts.weight_counts_by_config import (
     initialized_weight_counts,
     is_quantized,
 )
-from unnest.core.keras_facts.wrapped_layers import divide_spectral_normalization, held_layers
+from unnest.core.keras_facts.weights_of_wrapped_layers import (
+    divide_spectral_normalization,
+    held_layers,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, layers_with_paths

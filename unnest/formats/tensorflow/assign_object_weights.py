@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from unnest.core.architecture import children, is_input, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.stored_class_names import record_of
-from unnest.core.keras_facts.weights_promised_by_config import (
+from unnest.core.keras_facts.weight_counts_by_config import (
     fits_unit_sizes,
     initialized_weight_counts,
     trained_count,

@@ -17,15 +17,18 @@ from unnest.core.make_plan import plan, without_layers
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.core.weight_assignment.assign_checkpoint_variables import CheckpointVariables
-from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
+from unnest.core.weight_assignment.checkpoint.assign_checkpoint_variables import CheckpointVariables
+from unnest.core.weight_assignment.checkpoint.layers_by_variable_name import optimizer_state
+from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
 from unnest.core.weight_assignment.layer_weights import Ambiguous
-from unnest.core.weight_assignment.layers_by_variable_name import optimizer_state
-from unnest.core.weight_assignment.weight_creation_order import Variable
-from unnest.core.weight_transfer.place_weights import PlacedWeights, place_leaves
+from unnest.core.weight_assignment.weight_order_within_layer import Variable
+from unnest.core.weight_transfer.load_into_model import PlacedWeights, place_leaves
+from unnest.core.weight_transfer.match_weights_without_architecture import (
+    layer_name,
+    leaves_by_name,
+)
 from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
-from unnest.core.weight_transfer.weights_by_layer_name import layer_name, leaves_by_name
 from unnest.errors import Refused
 from unnest.findings import Code, listed
 from unnest.formats.container_interface import ReadOnlyContainer, Source

@@ -23,7 +23,10 @@ from unnest.core.architecture import is_model
 from unnest.core.make_plan import plan
 from unnest.core.model import Contents, Group, Json, JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten
-from unnest.core.weight_assignment.divide_by_architecture import groups_of_flat_list, groups_of_runs
+from unnest.core.weight_assignment.layer_groups.divide_by_architecture import (
+    groups_of_flat_list,
+    groups_of_runs,
+)
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed

@@ -11,8 +11,8 @@ from unnest.core.keras3.layer_replacements import (
     tensors_in,
     with_inputs_filled_in,
 )
-from unnest.core.keras3_op_calls import Input, OpNode, Part
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")
 DENSE = NewLayer("d", "Dense", {"name": "d", "units": 3})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.keras_facts.test_loading_requirements import CODE, layer, model
+from tests.unit.core.keras_facts.test_custom_objects_needed_to_load import CODE, layer, model
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
 from unnest.core.keras_facts.loading_in_tf_keras import why_not_tf_keras
 from unnest.core.model import Group, Stored, Tensor

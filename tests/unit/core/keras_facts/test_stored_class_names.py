@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.keras_facts.stored_class_names import (
     current_class_name,
     is_keras_class,

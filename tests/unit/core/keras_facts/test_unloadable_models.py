@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.core.keras_facts.test_loading_requirements import layer
+from tests.unit.core.keras_facts.test_custom_objects_needed_to_load import layer
 from unnest.core.keras_facts.unloadable_models import (
     cell_without_arguments,
     layer_with_array_in_rule,

@@ -13,13 +13,17 @@ from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.layer_replacements import NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.keras_facts.stored_class_names import is_keras_class
-from unnest.core.keras_facts.weights_promised_by_config import trained_count
+from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.weight_creation_order import Claim, Variable, in_creation_order
+from unnest.core.weight_assignment.weight_order_within_layer import (
+    Claim,
+    Variable,
+    in_creation_order,
+)
 from unnest.core.wrappers.layer_graph.layer_batch_roles import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
@@ -60,7 +64,7 @@ def test_its_weights_are_known(gate: Any) -> None:
 
 def test_its_shape_is_known(gate: Any) -> None:
     given = Spec((None, 3), "float32")
-    assert shape_inference.output_spec(gate.stored, [given]) == given
+    assert keras3_layer_output_specs.output_spec(gate.stored, [given]) == given
 
 
 def test_an_older_one_converts_to_keras_3(gate: Any) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.core.one_home import check_home, names_listed, texts_of
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.layers.catalog import LAYER_RECORDS
 
 #: Modules that list classes beside the records -> why.

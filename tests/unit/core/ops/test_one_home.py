@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.core.one_home import check_home, names_listed, text_of, texts_of
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.layers.catalog import layer_record
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_nodes.function_registry import known_functions
@@ -46,7 +46,7 @@ ACTIVATIONS = "names of Keras's activation functions"
 
 #: Modules that name operations beside the registry -> why.
 EXCEPTIONS = {
-    "keras3_op_modules.py": "the modules of Keras 3's classes, which every converted model needs",
+    "keras_facts/keras3_op_modules.py": "the modules of Keras 3's classes, which every converted model needs",
     "frontends/library_calls_as_op_calls.py": "functions whose arguments libraries spell otherwise",
     "wrappers/layer_graph/augmentation_heads.py": "heads that split the joined batch again",
     "wrappers/claims/check_merge_code.py": WORDS_OF_CODE,
@@ -58,7 +58,7 @@ EXCEPTIONS = {
     "wrappers/serving_graph/describe_serving_wrapper.py": NODES_OF_GRAPHS,
     "wrappers/serving_graph/serving_tensor_graph.py": NODES_OF_GRAPHS,
     "keras3/operations/graph_nodes_as_function_calls.py": NODES_OF_GRAPHS,
-    "keras3/operations/stored_function_calls.py": NODES_OF_GRAPHS,
+    "keras3/operations/translate_stored_function_call.py": NODES_OF_GRAPHS,
     "keras3/lambdas/names_and_calls.py": "methods of NumPy's arrays",
     "keras3/lambdas/translate_lambda.py": "the arithmetic that the layer Rescaling is",
     "keras3/layers/kept_layers.py": MODES,
@@ -73,9 +73,9 @@ EXCEPTIONS = {
     "layers/weight_rules.py": "a score of Attention",
     "weight_transfer/equivalent_expressions.py": ACTIVATIONS,
     "weight_transfer/model_expressions.py": ACTIVATIONS,
-    "weight_transfer/place_weights.py": ACTIVATIONS,
+    "weight_transfer/load_into_model.py": ACTIVATIONS,
     "weight_transfer/convert_weights.py": ACTIVATIONS,
-    "weight_transfer/tf_keras_by_way_of_keras3.py": "steps between the weights of two models",
+    "weight_transfer/tf_keras_weights_by_way_of_keras3.py": "steps between the weights of two models",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_kinds import Kind

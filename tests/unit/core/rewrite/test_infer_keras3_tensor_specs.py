@@ -8,7 +8,7 @@ import pytest
 
 from unnest.core.architecture import read, tensor_refs
 from unnest.core.architecture.graph import Graph
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import infer_keras3_tensor_specs
 from unnest.core.rewrite.infer_keras3_tensor_specs import (

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
-from unnest.core.weight_assignment.divide_by_architecture import groups_of_flat_list, groups_of_runs
+from unnest.core.weight_assignment.layer_groups.divide_by_architecture import (
+    groups_of_flat_list,
+    groups_of_runs,
+)
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.build import functional, layer
-from unnest.core.weight_transfer.match_layers import Different, match_layers
+from unnest.core.weight_transfer.match_layers_by_graph import Different, match_layers
 
 CONV: dict[str, Any] = {"filters": 3, "kernel_size": [3, 3], "strides": [2, 2], "dilation_rate": [1, 1],
                         "data_format": "channels_last", "activation": "linear"}  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source, tensors
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.model import Group
-from unnest.core.weight_assignment.divide_flat_list import weights_by_leaf
+from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
 from unnest.core.weight_transfer.target_model import groups_of
 
 A, B, C = (tensors(f"{n}/kernel:0", f"{n}/bias:0") for n in "abc")

@@ -16,7 +16,7 @@ from unnest.core.keras3.layer_replacements import (
     NewLayer,
     NodeTree,
 )
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 
 SHAPE_OR_NUMBER = "Shape"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from unnest.core.keras3.graph import broadcast_sums
-from unnest.core.keras3.graph.broadcast_sums import has_misplaced_sum
+from unnest.core.keras3.graph import sums_mistaken_for_bias_adds
 from unnest.core.keras3.graph.functional_model_json import Entry, GraphEntries, stored_arguments
-from unnest.core.keras3.graph.layer_names import operation_name
+from unnest.core.keras3.graph.rename_layers_for_keras3 import operation_name
 from unnest.core.keras3.graph.result_specs import (
     dtype_of,
     is_operation,
@@ -18,6 +17,7 @@ from unnest.core.keras3.graph.result_specs import (
     operation_shape,
     shapes_for_tensors,
 )
+from unnest.core.keras3.graph.sums_mistaken_for_bias_adds import has_misplaced_sum
 from unnest.core.keras3.layer_replacements import (
     EqualRows,
     GraphTensor,
@@ -27,9 +27,9 @@ from unnest.core.keras3.layer_replacements import (
     NodeTree,
     tensors_in,
 )
-from unnest.core.keras3_op_calls import Input, OpNode, Part
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import JsonObject, Shape, Unknown
 
 
@@ -48,7 +48,7 @@ class Builder(GraphEntries):
         self.entries[layer.name] = Entry(layer.entry, ())
         tensor = GraphTensor(layer.name, 0, 0)
         self.rows.of(tensor)
-        self.specs[tensor] = shape_inference.input_spec(layer.entry)
+        self.specs[tensor] = keras3_layer_output_specs.input_spec(layer.entry)
         return tensor
 
     def place(self, tree: NodeTree, stem: str, last: str | None = None) -> NodeTree:
@@ -107,21 +107,25 @@ class Builder(GraphEntries):
         shapes = self._shapes(args) if node.class_name == "Add" else ()
         if not has_misplaced_sum(shapes) or "bool" in map(self.dtype, tensors_in(args)):
             return node, args
-        return broadcast_sums.of_operation(node, args, shapes)
+        return sums_mistaken_for_bias_adds.of_operation(node, args, shapes)
 
     def _unmistaken_merge(
         self, layer: NewLayer, args: list[NodeTree]
     ) -> tuple[NewLayer, list[NodeTree]]:
         """Return a layer and its arguments; an Add or Average as `_unmistaken_sum` does. Raises CannotConvert."""
-        addends = args[0] if layer.class_name in broadcast_sums.LAYERS and args else None
+        addends = (
+            args[0] if layer.class_name in sums_mistaken_for_bias_adds.LAYERS and args else None
+        )
         if not isinstance(addends, list):
             return layer, args
-        shapes = shape_inference.of_equal_rank(self._shapes(addends))
+        shapes = keras3_layer_output_specs.of_equal_rank(self._shapes(addends))
         if not has_misplaced_sum(shapes):
             return layer, args
         is_float = all("float" in self.dtype(each) for each in tensors_in(addends))
         negative = self.fresh(f"{layer.name}_negative")
-        return broadcast_sums.of_layer(layer, addends, shapes, negative if is_float else None)
+        return sums_mistaken_for_bias_adds.of_layer(
+            layer, addends, shapes, negative if is_float else None
+        )
 
     def _shapes(self, args: Sequence[NodeTree]) -> Sequence[Shape]:
         """Return the shapes of tensors and constants; none where one is unknown."""

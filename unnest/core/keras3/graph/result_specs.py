@@ -13,9 +13,9 @@ from unnest.core.keras3.layer_replacements import (
     GraphTensor,
     NodeTree,
 )
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import settings
 from unnest.core.model import JsonObject, Shape
@@ -36,7 +36,7 @@ def layer_spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
     # Masking has no shape rule in its record, so other readers of shapes follow them up to a mask only.
     if entry["class_name"] == "Masking":
         return given[0]
-    return shape_inference.output_spec(entry, [s for s in given if s is not None])
+    return keras3_layer_output_specs.output_spec(entry, [s for s in given if s is not None])
 
 
 def operation_shape(

@@ -17,7 +17,7 @@ from unnest.core.keras3.layer_replacements import (
     Piece,
     with_inputs_filled_in,
 )
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject
 from unnest.findings import Code

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Operand
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Operand
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import constant_array_arithmetic
 from unnest.core.ops.keras3_nodes.expression_values import (

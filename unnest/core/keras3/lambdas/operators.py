@@ -9,8 +9,8 @@ from unnest.core.frontends.node_defs_as_op_calls import keras3_call, plain_argum
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.batch_size_trials import result_rows
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
-from unnest.core.keras3_op_modules import MODULE_BY_CLASS
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
+from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import constant_array_arithmetic
 from unnest.core.ops.keras3_nodes.expression_values import (

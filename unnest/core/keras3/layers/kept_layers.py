@@ -9,17 +9,17 @@ from dataclasses import replace
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import convert_config_values, convert_constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, refused
-from unnest.core.keras3.graph.broadcast_sums import is_taken_for_bias, sums_with_biases
+from unnest.core.keras3.graph.sums_mistaken_for_bias_adds import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.layer_replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.activations import (
+from unnest.core.keras3.layers.convert_activations import (
     convert_activation,
     is_layer_entry,
     with_converted_activation,
 )
 from unnest.core.keras3.masks.keep_old_masks import without_output_mask
 from unnest.core.keras3.masks.layer_mask_behaviour import drops_mask
-from unnest.core.keras_facts.weights_promised_by_config import initialized_weight_counts
+from unnest.core.keras_facts.weight_counts_by_config import initialized_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record
 from unnest.core.model import Json
 

@@ -20,10 +20,10 @@ from unnest.core.keras3.layer_replacements import (
     chain,
     numpy_operation,
 )
-from unnest.core.keras3.layers.activations import with_converted_activation
-from unnest.core.keras3_op_calls import OpNode
-from unnest.core.keras_facts import shape_inference
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3.layers.convert_activations import with_converted_activation
+from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras_facts import keras3_layer_output_specs
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json, JsonObject
 
@@ -267,7 +267,7 @@ def with_bias_on_last_axis(made: NewLayer, context: Context) -> Piece:
     def resolved(specs: Sequence[Spec | None], dtypes: Sequence[str]) -> Piece:
         del dtypes
         (spec,) = specs
-        given = None if spec is None else shape_inference.output_spec(made.entry, [spec])
+        given = None if spec is None else keras3_layer_output_specs.output_spec(made.entry, [spec])
         if given is not None and given.shape[-1] not in (None, given.shape[1]):
             return made
         context.note("channels-first-bias", name)

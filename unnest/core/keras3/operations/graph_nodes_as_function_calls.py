@@ -11,8 +11,8 @@ from unnest.core.frontends.node_defs_as_op_calls import (
     node_operation,
 )
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3.operations.stored_function_calls import operation, part
 from unnest.core.keras3.operations.symbolic_arguments import CallValues
+from unnest.core.keras3.operations.translate_stored_function_call import operation, part
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.families.slicing import MASKS, strided_key

@@ -20,9 +20,9 @@ from unnest.core.keras3.operations.random_ops_as_lambdas import (
     random_lambda_of_function,
     random_lambda_of_node,
 )
-from unnest.core.keras3.operations.stored_function_calls import function_called
 from unnest.core.keras3.operations.symbolic_arguments import CallValues, holds_tensors
-from unnest.core.keras3_op_calls import Input, Operand, OpNode
+from unnest.core.keras3.operations.translate_stored_function_call import function_called
+from unnest.core.keras3_op_node import Input, Operand, OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     CORE,

@@ -14,7 +14,7 @@ from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas.lambda_layer_rule import named_function
 from unnest.core.keras3.layer_replacements import LayerCall, NewLayer, NodeTree
 from unnest.core.keras3.operations.symbolic_arguments import CallValues
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     CORE,

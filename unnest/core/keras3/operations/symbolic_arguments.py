@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NodeTree
-from unnest.core.keras3_op_calls import Input
+from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Items,

@@ -1,6 +1,6 @@
 """Values of stored code that becomes nodes of Keras 3: symbolic tensors, and plain Python values.
 
-A symbolic tensor is an expression of nodes (`keras3_op_calls`).
+A symbolic tensor is an expression of nodes (`keras3_op_node`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from unnest.core.keras3_op_calls import Operand, OpNode, Part
+from unnest.core.keras3_op_node import Operand, OpNode, Part
 from unnest.core.model import Json, Unknown
 
 NUMPY, CORE = (f"keras.src.ops.{room}" for room in ("numpy", "core"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TypeAlias
 
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     FLOAT,

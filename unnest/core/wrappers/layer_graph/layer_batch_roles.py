@@ -17,7 +17,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.keras_facts.custom_functions_in_configs import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
-from unnest.core.keras_facts.weights_promised_by_config import (
+from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     has_initializers,
 )

@@ -22,7 +22,7 @@ from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
-from unnest.core.keras_facts.weights_promised_by_config import expected_weight_counts
+from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
 from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.graph.test_graph_builder import DENSE, NUMPY, started, tensor
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerCall, NewLayer
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.model import Tensor
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from unnest.core.keras3.graph.graph_builder import Builder
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerCall, NewLayer
-from unnest.core.keras3_op_calls import Input, OpNode, Part
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Tensor
 
 NUMPY = "keras.src.ops.numpy"

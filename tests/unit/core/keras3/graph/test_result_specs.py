@@ -7,8 +7,8 @@ import pytest
 from tests.unit.core.keras3.graph.test_graph_builder import NUMPY, started
 from unnest.core.keras3.graph.result_specs import dtype_of, layer_rows
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, OpNode
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, OpNode
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Json, JsonObject
 
 INTS = Spec((None, 4), "int32")

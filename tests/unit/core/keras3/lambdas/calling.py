@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.lambdas import names_and_calls
-from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,
     Items,

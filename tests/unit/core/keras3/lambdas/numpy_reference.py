@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from unnest.core.keras3_op_calls import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

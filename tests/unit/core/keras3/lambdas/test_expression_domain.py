@@ -10,7 +10,7 @@ from unnest.core.byte_code.machine import Machine
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.keras3.lambdas.expression_domain import Expressions
-from unnest.core.keras3_op_calls import Input
+from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Libraries,

@@ -19,8 +19,8 @@ from unnest.core.keras3.layer_replacements import (
     NewLayer,
     Piece,
 )
-from unnest.core.keras3_op_calls import Input, OpNode
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import Input, OpNode
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 
 #: A tensor of the new graph; any, since operations that were filled hold it where `OpNode` declares operands.
 X: Any = GraphTensor("x", 0, 0)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, called, path
 from unnest.core.keras3.lambdas import names_and_calls
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     CallArguments,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE, Input, OpNode
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Input, OpNode
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Const,

@@ -27,7 +27,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
     translation,
 )
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
-from unnest.core.keras3_op_calls import Input, OpNode
+from unnest.core.keras3_op_node import Input, OpNode
 from unnest.core.model import Json
 from unnest.core.ops.keras3_nodes.function_registry import known_functions
 

@@ -19,7 +19,7 @@ from unnest.core.keras3.layer_replacements import (
     Piece,
 )
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Recipe, Tensor
 
 X = GraphTensor("x", 0, 0)

@@ -31,8 +31,8 @@ from unnest.core.keras3.layer_replacements import (
     NodeTree,
 )
 from unnest.core.keras3.masks.keep_old_masks import OldMask, OldMasks, check_chain
-from unnest.core.keras3_op_calls import OpNode
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import JsonObject
 
 #: What Keras 3 computes too, and what it does not, of two sources.

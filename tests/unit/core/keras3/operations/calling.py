@@ -9,8 +9,8 @@ from typing import Any
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layer_replacements import Expansion, GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras3.operations.operation_layer_rule import rule
-from unnest.core.keras3_op_calls import OpNode
-from unnest.core.keras_facts.shape_inference import Spec
+from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 
 NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
 PLACES: Any = {"class_name": "__numpy__", "config": {"value": [0, 2], "dtype": "int32"}}

@@ -20,7 +20,7 @@ from tests.unit.core.keras3.operations.calling import (
 )
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layer_replacements import NodeTree
-from unnest.core.keras3_op_calls import OpNode, Part
+from unnest.core.keras3_op_node import OpNode, Part
 
 
 @pytest.mark.parametrize(

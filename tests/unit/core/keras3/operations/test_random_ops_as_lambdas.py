@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.keras3.operations.calling import CORE, X, Y, node, outputs
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layer_replacements import LayerCall
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.ops.keras3_nodes.expression_values import ShapeTuple, Size, items
 from unnest.core.ops.keras3_nodes.expression_values import constant as number
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
-from unnest.core.keras3_op_calls import UNKNOWN_DTYPE
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import SymbolicTensor, SymbolicValue, constant
 from unnest.core.ops.keras3_nodes.function_registry import known_functions

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import X, called, computed
-from unnest.core.keras3_op_calls import Input
+from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Items,

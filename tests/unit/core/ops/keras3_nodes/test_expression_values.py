@@ -8,7 +8,7 @@ import re
 import pytest
 
 from unnest.core.keras3.lambdas import operators
-from unnest.core.keras3_op_calls import Input, OpNode, Part
+from unnest.core.keras3_op_node import Input, OpNode, Part
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import expression_values
 from unnest.core.ops.keras3_nodes.expression_values import (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X
 from unnest.core.keras3.lambdas.names_and_calls import Keras3Call
-from unnest.core.keras3_op_calls import OpNode
+from unnest.core.keras3_op_node import OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Libraries,

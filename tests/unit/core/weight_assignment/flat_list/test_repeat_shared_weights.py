@@ -1,0 +1,119 @@
+"""A layer that two nested models share is stored once: its weights go to both places, where that is certain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source, tensors
+from unnest.core.architecture import read
+from unnest.core.architecture.graph import Graph
+from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.flat_list.repeat_shared_weights import repeat_shared_weights
+
+
+def dense(name: str, before: str, **config: Any) -> dict[str, Any]:
+    return layer(name, [before], **{**DENSE, **config})
+
+
+def norm(name: str, before: str) -> dict[str, Any]:
+    return layer(name, [before], kind="BatchNormalization", **NORM)
+
+
+def model(name: str, *layers: dict[str, Any]) -> dict[str, Any]:
+    """A nested model of layers that read one another in a row, called on `x`."""
+    return nested(
+        functional(source(), *layers, outputs=[(layers[-1]["name"], 0, 0)], name=name), ["x"]
+    )
+
+
+def template(*models: dict[str, Any]) -> Graph:
+    return read(functional(source(), *models, outputs=[(models[-1]["name"], 0, 0)]))
+
+
+ONE = model("one", dense("both", "x"), norm("n", "both"))
+OTHER = model("other", dense("both", "x"), dense("y", "both"))
+ONCE = [
+    "both/kernel:0",
+    "both/bias:0",
+    "n/gamma:0",
+    "n/beta:0",
+    "y/kernel:0",
+    "y/bias:0",
+    "n/mean:0",
+    "n/variance:0",
+]
+AT_BOTH = [*ONCE[:4], "both/kernel:0", "both/bias:0", *ONCE[4:]]
+
+
+def placed(names: list[str], graph: Graph) -> list[str]:
+    return [t.name for t in repeat_shared_weights(tensors(*names), graph)]
+
+
+def test_shared_layer_at_both_places() -> None:
+    """Trained weights in the order of the models, statistics behind them."""
+    assert placed(ONCE, template(ONE, OTHER)) == AT_BOTH
+
+
+def test_list_of_every_place_stays() -> None:
+    assert placed(AT_BOTH, template(ONE, OTHER)) == AT_BOTH
+
+
+@pytest.mark.parametrize(
+    ("names", "models"),
+    [
+        (ONCE[1:], (ONE, OTHER)),  # one weight less
+        (["b/kernel:0", *ONCE[1:]], (ONE, OTHER)),  # another layer's, by its name
+        (
+            ONCE,
+            (ONE, model("other", dense("both", "x", units=5), dense("y", "both"))),
+        ),  # not the same layer
+        (ONCE, (ONE, model("other", dense("alone", "x"), dense("y", "alone")))),  # nor called so
+        (
+            ONCE,
+            (ONE, OTHER, model("third", dense("both", "x"), layer("c", ["both"], kind="Custom"))),
+        ),  # who knows
+    ],
+    ids=["a weight less", "another's name", "another config", "another layer", "untold weights"],
+)
+def test_doubtful_list_stays(names: list[str], models: tuple[dict[str, Any], ...]) -> None:
+    assert placed(names, template(*models)) == names
+
+
+def applying(name: str, before: str) -> dict[str, Any]:
+    """A TimeDistributed layer over a model of two layers of one shape with statistics between them."""
+    inner = functional(
+        source(),
+        dense("d", "x"),
+        norm("n", "d"),
+        dense("e", "n"),
+        outputs=[("e", 0, 0)],
+        name="each_step",
+    )
+    return layer(name, [before], kind="TimeDistributed", layer=inner)
+
+
+@pytest.mark.parametrize("prefix", ["", "each_step/"])  # as tf.keras and Keras 3 call them
+def test_model_that_two_layers_apply(prefix: str) -> None:
+    """Both have the whole list, in the order of the model's own; no other reading of the two is searched for."""
+    own = [
+        f"{prefix}{name}"
+        for name in ("d/k", "d/b", "n/gamma", "n/beta", "e/k", "e/b", "n/mean", "n/variance")
+    ]
+    shares = divide_flat_list(tensors(*own), template(applying("a", "x"), applying("b", "a")))
+    assert {
+        name: [t.name for t in share.tensors] for name, share in shares.items() if share.tensors
+    } == {
+        "a": own,
+        "b": own,
+    }
+
+
+def test_owners_are_told() -> None:
+    """The layer at each place, behind the models that lead to it."""
+    found = repeat_shared_weights(tensors(*ONCE), template(ONE, OTHER))
+    assert [t.owner for t in found if t.name.startswith("both")] == [("one", "both")] * 2 + [
+        ("other", "both")
+    ] * 2
+    assert [t.name for t in found if not t.trained] == ["n/mean:0", "n/variance:0"]

@@ -1,0 +1,270 @@
+"""Requirements for loading a model: the classes, functions, files and globals that the file does not hold.
+
+What keeps a model from loading is in `loading_in_keras_3`, `loading_in_tf_keras` and `unloadable_models`.
+(Source: every fixture loaded in Keras 3.15 and tf_keras 2.21; the arguments, by leaving out keys of get_config() until
+the class took them.)
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from unnest.budget import memoize
+from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
+from unnest.core.json_tree import LEAVES, OBJECT, is_list
+from unnest.core.keras_facts.custom_functions_in_configs import (
+    LIBRARIES,
+    custom_activations,
+    custom_objects_in_custom_class,
+    custom_objects_of_keras_3,
+    custom_rules,
+)
+from unnest.core.keras_facts.load_time_code import vocabularies
+from unnest.core.keras_facts.stored_class_names import (
+    has_users_module,
+    is_keras_class,
+    is_namesake,
+    operation_module,
+)
+from unnest.core.layers.catalog import OTHER_NAMES, layer_record
+from unnest.core.layers.read_config_values import function_parts
+from unnest.core.model import Json, JsonObject, Stored
+
+#: What a layer's config calls the layers that it holds.
+NESTED_LAYER_KEYS = ("layer", "cell", "cells", "backward_layer", "forward_layer")
+#: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
+PYTHON_OF_TODAY = (2, 5)
+
+
+class Needs(NamedTuple):
+    """The code that a model's file does not hold, in the order of its layers."""
+
+    classes: tuple[str, ...] = ()
+    """Custom classes, by the name that the file calls them, and those of Keras that it finds only if they are given."""
+    functions: tuple[str, ...] = ()
+    """Functions that Lambda layers call by name."""
+    stored_code: bool = False
+    """True if it holds stored code, which only the Python that wrote it runs."""
+    files: tuple[str, ...] = ()
+    """Files that vocabularies are read from."""
+    globals: tuple[str, ...] = ()
+    """Names that stored code reads as globals, which the module that loads it has not."""
+
+
+def layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Return the entry of every layer in a model, nested models and wrapped layers included; walked once a file."""
+    return memoize(_find_layer_entries, model)
+
+
+def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Return the entries of all layers in JSON, outer before inner."""
+    entries: list[JsonObject] = []
+    pending: list[Json] = [model]
+    while pending:
+        entry = pending.pop()
+        if type(entry) in LEAVES:
+            continue
+        if not isinstance(entry, OBJECT):
+            pending += reversed(entry) if is_list(entry) else ()
+            continue
+        if "class_name" not in entry:
+            continue
+        entries.append(entry)
+        config = entry.get("config")
+        if isinstance(config, OBJECT):
+            pending += [
+                config[key] for key in reversed(("layers", *NESTED_LAYER_KEYS)) if key in config
+            ]
+        else:
+            pending.append(config)
+    return tuple(entries)
+
+
+def needs(model: Stored) -> Needs:
+    """Return what has to be given to load the model."""
+    return memoize(_needs, model)
+
+
+def _needs(model: Stored) -> Needs:
+    """Return the custom classes, functions and globals that loading needs, and whether it runs stored code."""
+    classes: dict[str, None] = {}
+    functions: dict[str, None] = {}
+    stored_code = False
+    global_names: dict[str, None] = {}
+    for entry in layer_entries(model.architecture):
+        if entry["class_name"] == "Lambda":
+            name = _function_name(entry)
+            stored_code = stored_code or name is None
+            functions |= {name: None} if name is not None else {}
+            global_names |= dict.fromkeys(lambda_globals(entry, model))
+        elif is_namesake_entry(entry, model) or not (
+            is_keras_entry(entry) or (model.is_keras_3 and is_operation(entry))
+        ):
+            registered = entry.get("registered_name") if _is_found_by_registration(model) else None
+            classes[str(registered or entry["class_name"])] = None
+            _add_objects_of_custom_class(entry, classes, functions)
+        else:
+            if layer_record(str(entry["class_name"])).found_if_given and not model.is_keras_3:
+                classes[str(entry["class_name"])] = None
+            _add_custom_objects(entry, model, classes, functions)
+    alone = tuple(name for name in functions if name not in classes)
+    return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
+
+
+#: Names that Python itself has: this one, and Python 2.
+PYTHON_BUILTIN_NAMES = frozenset(dir(builtins)) | {
+    "basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"
+}  # fmt: skip
+
+#: First numbers of the Keras that wrote a model, newest first -> names that stored code finds in the module that loads
+#: it. (Source: the globals of Lambda's module in Keras 1.2.2 to 2.3.1, TensorFlow 2.0 to 2.15 and tf_keras 2.21, and of
+#: Keras 3.15's python_utils.)
+MODULE_GLOBALS: tuple[tuple[tuple[int, ...], frozenset[str]], ...] = (
+    ((3,), frozenset({"binascii", "codecs", "marshal", "os", "python_types"})),
+    ((2, 5), frozenset({"np", "python_types", "sys", "tf"})),
+    ((0,), frozenset({"K", "np", "python_types"})),
+)
+#: More that tf.keras of TensorFlow 1.13 to 2.4 has there; the code of its own `multi_gpu_model` reads `array_ops`.
+TENSORFLOW_MODULES = frozenset({"array_ops", "math_ops", "nn", "ops", "tensor_shape"})
+
+
+def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
+    """Return the names that a Lambda's stored code reads and that neither Python nor its Keras's module has, sorted.
+
+    Keras finds all names of a library's function in its module, where the config stores that.
+    """
+    config = entry.get("config")
+    text = function_parts(config.get("function"))[0] if isinstance(config, Mapping) else None
+    if text is None or not isinstance(config, Mapping):
+        return []
+    if str(config.get("module")).partition(".")[0] in LIBRARIES:
+        return []
+    in_module = next(
+        names
+        for first, names in MODULE_GLOBALS
+        if model.release[: len(first)] >= first or first == (0,)
+    )
+    if not model.is_standalone and () < model.release < (2, 5):
+        in_module |= TENSORFLOW_MODULES
+    from unnest.core.byte_code.candidate_decodings import global_names
+
+    return sorted(global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
+
+
+def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:
+    """Return the names that stored code reads and that no loader can give it: all that it lacks, but in a Keras 2 .h5.
+
+    (Source: tf_keras 2.21 and Keras 3.15: `custom_objects` become globals of a Lambda of an .h5 of Keras 2 alone.)
+    """
+    return needs(model).globals if model.is_keras_3 or container == "keras" else ()
+
+
+def _is_found_by_registration(model: Stored) -> bool:
+    """Return True if classes are looked for by the names that they are registered by, which stand beside their own.
+
+    The loader of `.h5` in Keras 2, whose models are of no module, looks for the class's own, also in nested models,
+    whose layers have both. (Source: files of tf_keras 2.21, loaded by it.)
+    """
+    return isinstance(model.architecture, Mapping) and "module" in model.architecture
+
+
+def _add_custom_objects(
+    entry: JsonObject, model: Stored, classes: dict[str, None], functions: dict[str, None]
+) -> None:
+    """Add custom classes and functions in the arguments of one of Keras's own layers."""
+    config = entry.get("config")
+    if not isinstance(config, Mapping) or "layers" in config:
+        return
+    if model.is_keras_3:
+        for name, is_function in custom_objects_of_keras_3(
+            {k: v for k, v in config.items() if k not in NESTED_LAYER_KEYS}
+        ):
+            (functions if is_function else classes)[name] = None
+    else:
+        functions |= dict.fromkeys(custom_activations(config, model.release))
+        if model.release[:1] != (1,):  # whose rules have other names and forms
+            own = layer_record(str(entry["class_name"])).own_initializers
+            functions |= dict.fromkeys(name for name in custom_rules(config) if name not in own)
+
+
+def _add_objects_of_custom_class(
+    entry: JsonObject, classes: dict[str, None], functions: dict[str, None]
+) -> None:
+    """Add classes and functions outside Keras in the arguments of a custom class."""
+    config = entry.get("config")
+    if not isinstance(config, Mapping):
+        return
+    arguments = {k: v for k, v in config.items() if k not in ("layers", *NESTED_LAYER_KEYS)}
+    for name, is_function in (
+        *custom_objects_of_keras_3(arguments),
+        *custom_objects_in_custom_class(arguments),
+    ):
+        (functions if is_function else classes)[name] = None
+
+
+def is_namesake_entry(entry: JsonObject, model: Stored) -> bool:
+    """Return True for a custom class that has the name of one of Keras's, which the file's Keras had not."""
+    if model.is_keras_3:
+        generations = layer_record(str(entry["class_name"])).keras
+        is_keras_module = str(entry.get("module")).startswith("keras")
+        return bool(generations) and {3}.isdisjoint(generations) and not is_keras_module
+    in_tensorflow = "-tf" in (model.keras_version or "")
+    return is_namesake(
+        str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow
+    )
+
+
+def is_keras_entry(entry: JsonObject) -> bool:
+    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
+    if has_users_module(entry):
+        return False
+    kind, module = str(entry["class_name"]), str(entry.get("module", ""))
+    record = layer_record(OTHER_NAMES.get(kind, kind))
+    if record.exported:
+        return is_keras_class(kind, entry)
+    return (
+        record.is_in_keras_2
+        or (kind in MODEL_CLASSES and not _is_sequential_by_another_name(entry))
+        or module.startswith(("keras.src.ops", "keras.ops"))
+    )
+
+
+def _is_sequential_by_another_name(entry: JsonObject) -> bool:
+    """Return True for a model that lists its layers alone, and is not called Sequential: a class of the user's."""
+    config = entry.get("config")
+    return (
+        entry["class_name"] != "Sequential"
+        and isinstance(config, Mapping)
+        and "layers" in config
+        and "input_layers" not in config
+    )
+
+
+def _is_given(entry: JsonObject) -> bool:
+    """Return True if a class of Keras 3's is found by its registered name alone."""
+    return has_users_module(entry) and isinstance(entry.get("registered_name"), str)
+
+
+def is_operation(entry: JsonObject) -> bool:
+    """True if an entry of Keras 3 is an operation, Keras's own or custom: only layers can be trained or not."""
+    if operation_module(entry) is not None:
+        return True
+    config = entry.get("config")
+    return (
+        not (is_keras_entry(entry) or _is_given(entry))
+        and isinstance(config, Mapping)
+        and "trainable" not in config
+    )
+
+
+def _function_name(entry: JsonObject) -> str | None:
+    """Return the name by which a Lambda stores its function; None for stored code."""
+    config = entry.get("config")
+    function = config.get("function") if isinstance(config, Mapping) else None
+    if isinstance(function, str):
+        return function if function_parts(function)[0] is None else None
+    if isinstance(function, Mapping) and function.get("class_name") == "function":
+        return str(function.get("config"))
+    return None
