@@ -6,16 +6,12 @@ import os
 import re
 
 from unnest.budget import memoize
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.keras_facts import (
     custom_objects_needed_to_load,
     loading_in_keras_3,
     loading_in_tf_keras,
     unloadable_models,
-)
-from unnest.core.keras_facts.adapted_preprocessing_state import (
-    is_misread,
-    layers_without_boundaries,
-    layers_without_state,
 )
 from unnest.core.keras_facts.custom_functions_in_configs import (
     FOUND_BY_NAME_SINCE,
@@ -24,6 +20,11 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
     activations_not_found_by_name,
 )
 from unnest.core.keras_facts.custom_objects_needed_to_load import Needs, needs
+from unnest.core.keras_facts.layers_without_adapted_state import (
+    is_misread,
+    layers_without_boundaries,
+    layers_without_state,
+)
 from unnest.core.keras_facts.load_time_code import lambdas
 from unnest.core.keras_facts.loading_in_tf_keras import (
     ARCHIVES,
@@ -32,6 +33,7 @@ from unnest.core.keras_facts.loading_in_tf_keras import (
     has_paths_of_windows,
 )
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
+from unnest.core.keras_facts.stored_class_names import is_keras_entry
 from unnest.core.layers.catalog import makes_masks
 from unnest.core.layers.read_config_values import function_parts, settings
 from unnest.core.model import Json, JsonObject, Stored
@@ -193,7 +195,7 @@ def _has_closures_of_lists(model: Stored) -> bool:
         return False
     stored = (
         function_parts(settings(entry).get("function"))
-        for entry in custom_objects_needed_to_load.layer_entries(model.architecture)
+        for entry in layer_entries(model.architecture)
         if entry["class_name"] == "Lambda"
     )
     return any(
@@ -254,11 +256,11 @@ def _find_well_known(model: Stored) -> tuple[str, ...]:
     is_standalone = model.is_standalone
     names = (
         name
-        for entry in custom_objects_needed_to_load.layer_entries(model.architecture)
+        for entry in layer_entries(model.architecture)
         for name in activations_not_found_by_name(
             settings(entry), model.release, is_standalone=is_standalone
         )
-        if custom_objects_needed_to_load.is_keras_entry(entry)
+        if is_keras_entry(entry)
     )
     return tuple(dict.fromkeys(names))
 

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, cast
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras3.convert_config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras_facts import keras3_layer_output_specs
-from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries, needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.keras_facts.stored_class_names import record_of

@@ -8,12 +8,11 @@ the class took them.)
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
-from unnest.core.json_tree import LEAVES, OBJECT, is_list
+from unnest.core.architecture.layer_entries import NESTED_LAYER_KEYS, layer_entries
 from unnest.core.keras_facts.custom_functions_in_configs import (
     LIBRARIES,
     custom_activations,
@@ -23,17 +22,14 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
 )
 from unnest.core.keras_facts.load_time_code import vocabularies
 from unnest.core.keras_facts.stored_class_names import (
-    has_users_module,
-    is_keras_class,
+    is_keras_entry,
     is_namesake,
-    operation_module,
+    is_operation,
 )
-from unnest.core.layers.catalog import OTHER_NAMES, layer_record
+from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import function_parts
-from unnest.core.model import Json, JsonObject, Stored
+from unnest.core.model import JsonObject, Stored
 
-#: What a layer's config calls the layers that it holds.
-NESTED_LAYER_KEYS = ("layer", "cell", "cells", "backward_layer", "forward_layer")
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
 PYTHON_OF_TODAY = (2, 5)
 
@@ -51,35 +47,6 @@ class Needs(NamedTuple):
     """Files that vocabularies are read from."""
     globals: tuple[str, ...] = ()
     """Names that stored code reads as globals, which the module that loads it has not."""
-
-
-def layer_entries(model: Json) -> Sequence[JsonObject]:
-    """Return the entry of every layer in a model, nested models and wrapped layers included; walked once a file."""
-    return memoize(_find_layer_entries, model)
-
-
-def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
-    """Return the entries of all layers in JSON, outer before inner."""
-    entries: list[JsonObject] = []
-    pending: list[Json] = [model]
-    while pending:
-        entry = pending.pop()
-        if type(entry) in LEAVES:
-            continue
-        if not isinstance(entry, OBJECT):
-            pending += reversed(entry) if is_list(entry) else ()
-            continue
-        if "class_name" not in entry:
-            continue
-        entries.append(entry)
-        config = entry.get("config")
-        if isinstance(config, OBJECT):
-            pending += [
-                config[key] for key in reversed(("layers", *NESTED_LAYER_KEYS)) if key in config
-            ]
-        else:
-            pending.append(config)
-    return tuple(entries)
 
 
 def needs(model: Stored) -> Needs:
@@ -213,49 +180,6 @@ def is_namesake_entry(entry: JsonObject, model: Stored) -> bool:
     in_tensorflow = "-tf" in (model.keras_version or "")
     return is_namesake(
         str(entry["class_name"]), entry.get("config"), model.release, in_tensorflow=in_tensorflow
-    )
-
-
-def is_keras_entry(entry: JsonObject) -> bool:
-    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
-    if has_users_module(entry):
-        return False
-    kind, module = str(entry["class_name"]), str(entry.get("module", ""))
-    record = layer_record(OTHER_NAMES.get(kind, kind))
-    if record.exported:
-        return is_keras_class(kind, entry)
-    return (
-        record.is_in_keras_2
-        or (kind in MODEL_CLASSES and not _is_sequential_by_another_name(entry))
-        or module.startswith(("keras.src.ops", "keras.ops"))
-    )
-
-
-def _is_sequential_by_another_name(entry: JsonObject) -> bool:
-    """Return True for a model that lists its layers alone, and is not called Sequential: a class of the user's."""
-    config = entry.get("config")
-    return (
-        entry["class_name"] != "Sequential"
-        and isinstance(config, Mapping)
-        and "layers" in config
-        and "input_layers" not in config
-    )
-
-
-def _is_given(entry: JsonObject) -> bool:
-    """Return True if a class of Keras 3's is found by its registered name alone."""
-    return has_users_module(entry) and isinstance(entry.get("registered_name"), str)
-
-
-def is_operation(entry: JsonObject) -> bool:
-    """True if an entry of Keras 3 is an operation, Keras's own or custom: only layers can be trained or not."""
-    if operation_module(entry) is not None:
-        return True
-    config = entry.get("config")
-    return (
-        not (is_keras_entry(entry) or _is_given(entry))
-        and isinstance(config, Mapping)
-        and "trainable" not in config
     )
 
 

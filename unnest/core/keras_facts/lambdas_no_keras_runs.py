@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture import layer_name
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.frontends.code_that_always_raises import raises
 from unnest.core.keras_facts.custom_functions_in_configs import is_library_code
-from unnest.core.keras_facts.custom_objects_needed_to_load import lambda_globals, layer_entries
+from unnest.core.keras_facts.custom_objects_needed_to_load import lambda_globals
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import JsonObject, Stored
 

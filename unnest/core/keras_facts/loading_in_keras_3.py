@@ -10,21 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
+from unnest.core.architecture.layer_entries import NESTED_LAYER_KEYS, layer_entries
 from unnest.core.json_tree import OBJECT
-from unnest.core.keras_facts.custom_objects_needed_to_load import (
-    NESTED_LAYER_KEYS,
-    PYTHON_OF_TODAY,
-    is_keras_entry,
-    is_operation,
-    layer_entries,
-    needs,
-)
+from unnest.core.keras_facts.custom_objects_needed_to_load import PYTHON_OF_TODAY, needs
 from unnest.core.keras_facts.loading_in_tf_keras import (
     has_paths_of_keras_2_12,
     has_paths_of_windows,
     pads_to_none,
     state_under_paths_of_keras_2_12,
 )
+from unnest.core.keras_facts.stored_class_names import is_keras_entry, is_operation
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record, takes
 from unnest.core.model import JsonObject, Stored
 

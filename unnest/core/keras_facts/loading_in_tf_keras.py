@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.budget import memoize
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.json_tree import LEAVES, OBJECT, is_object
-from unnest.core.keras_facts.adapted_preprocessing_state import layers_without_state
 from unnest.core.keras_facts.custom_objects_needed_to_load import (
     PYTHON_OF_TODAY,
-    is_keras_entry,
     is_namesake_entry,
-    layer_entries,
     needs,
 )
+from unnest.core.keras_facts.layers_without_adapted_state import layers_without_state
+from unnest.core.keras_facts.stored_class_names import is_keras_entry
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import JsonObject, Stored

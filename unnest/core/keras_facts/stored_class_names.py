@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
@@ -110,3 +111,46 @@ def operation_module(entry: JsonObject) -> str | None:
     ):
         return None
     return MODULE_BY_CLASS.get(kind)
+
+
+def is_keras_entry(entry: JsonObject) -> bool:
+    """Return True if an entry's class is one of Keras's. Operations of Keras 3 tell by their module."""
+    if has_users_module(entry):
+        return False
+    kind, module = str(entry["class_name"]), str(entry.get("module", ""))
+    record = layer_record(OTHER_NAMES.get(kind, kind))
+    if record.exported:
+        return is_keras_class(kind, entry)
+    return (
+        record.is_in_keras_2
+        or (kind in MODEL_CLASSES and not _is_sequential_by_another_name(entry))
+        or module.startswith(("keras.src.ops", "keras.ops"))
+    )
+
+
+def _is_sequential_by_another_name(entry: JsonObject) -> bool:
+    """Return True for a model that lists its layers alone, and is not called Sequential: a class of the user's."""
+    config = entry.get("config")
+    return (
+        entry["class_name"] != "Sequential"
+        and isinstance(config, Mapping)
+        and "layers" in config
+        and "input_layers" not in config
+    )
+
+
+def _is_given(entry: JsonObject) -> bool:
+    """Return True if a class of Keras 3's is found by its registered name alone."""
+    return has_users_module(entry) and isinstance(entry.get("registered_name"), str)
+
+
+def is_operation(entry: JsonObject) -> bool:
+    """True if an entry of Keras 3 is an operation, Keras's own or custom: only layers can be trained or not."""
+    if operation_module(entry) is not None:
+        return True
+    config = entry.get("config")
+    return (
+        not (is_keras_entry(entry) or _is_given(entry))
+        and isinstance(config, Mapping)
+        and "trainable" not in config
+    )

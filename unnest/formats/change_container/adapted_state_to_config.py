@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
-from unnest.core.keras_facts.adapted_preprocessing_state import (
+from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
     bin_boundaries,
     layers_without_vocabulary,
     vocabulary_in_order,
     with_vocabularies,
 )
-from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.container_interface import Source
 

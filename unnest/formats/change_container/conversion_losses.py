@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unnest.core.keras3.derived_weights import stored_refs
-from unnest.core.keras_facts.adapted_preprocessing_state import layers_without_state
+from unnest.core.keras_facts.layers_without_adapted_state import layers_without_state
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer, optimizer_class
 from unnest.core.model import Stored
 from unnest.findings import Code, Finding, listed

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from unnest.core.architecture import is_input, read, snake_case
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaf_entries
-from unnest.core.keras_facts.adapted_preprocessing_state import adapted_to_words
+from unnest.core.keras_facts.vocabularies_and_bin_boundaries import adapted_to_words
 from unnest.core.keras_facts.weight_counts_by_config import initialized_weight_counts
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.formats.hdf5.detect_path_keyed_layout import LAYER_ATTRIBUTES

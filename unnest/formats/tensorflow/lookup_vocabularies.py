@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from unnest.budget import charge_memory, charge_steps
-from unnest.core.keras_facts.adapted_preprocessing_state import (
+from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
     layers_without_vocabulary,
     vocabulary_in_order,
     with_vocabularies,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.masks.layer_mask_behaviour import (
     AMBIGUOUS,
@@ -20,7 +21,6 @@ from unnest.core.keras3.masks.layer_mask_behaviour import (
     masked_calls,
 )
 from unnest.core.keras3.masks.outputs_at_masked_steps import gave_initial_state
-from unnest.core.keras_facts.custom_objects_needed_to_load import layer_entries
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
