@@ -31,11 +31,15 @@ def vocabulary_in_order(
     words that are not in the table; TensorFlow up to 2.5 stores them too.
     (Source: TensorFlow 2.3 and 2.7, keras/layers/preprocessing/index_lookup.py; files of TensorFlow 2.3 to 2.15.)
     """
-    settings = {**config, **OF_TEXT} if kind == "TextVectorization" else config
+    renamed = record_of(kind, config).renamed_arguments
+    settings = {renamed.get(argument, argument): value for argument, value in config.items()}
+    settings |= OF_TEXT if kind == "TextVectorization" else {}
     unknown = settings.get("num_oov_indices", 1)
     if not isinstance(unknown, int):
         return None
-    has_mask = settings.get("mask_token") is not None and config.get("output_mode", "int") == "int"
+    has_mask = (
+        settings.get("mask_token") is not None and settings.get("output_mode", "int") == "int"
+    )
     start = unknown + has_mask
     own = {index: word for index, word in words.items() if index >= start}
     ordered = [own.get(index) for index in range(start, start + len(own))]

@@ -50,6 +50,11 @@ LAYERS = (
     KerasLayer(
         "IntegerLookup",
         arguments=(*LOOKUP, "vocabulary_dtype"),
+        renamed_arguments={
+            "max_values": "max_tokens",
+            "mask_value": "mask_token",
+            "oov_value": "oov_token",
+        },
         parts=Parts.LAYERS,
         adapted_argument="vocabulary",
         index_dtype="int64",
