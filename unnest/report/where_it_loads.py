@@ -141,6 +141,8 @@ def _unloadable_layer(model: Stored, container: str) -> str | None:
         return f"a {cell} of which the file has no arguments, as Keras 2.0.9 wrote it"
     if layer := unloadable_models.layer_with_array_in_rule(model, in_h5=container == "h5"):
         return f"an array in an initializer of {layer}, in a form that Keras does not read again"
+    if salted := unloadable_models.layer_with_salt_of_none(model):
+        return f"the salt of {salted}, which TensorFlow 2.3 stored though none was given, and hashed without"
     if merge := unloadable_models.merge_of_one_tensor(model):
         return f"{merge} is called with one tensor, where it takes a list of them"
     return None

@@ -88,6 +88,26 @@ def custom_activations(config: JsonObject, release: tuple[int, ...]) -> Iterator
             yield word
 
 
+#: Arguments of a TextVectorization -> their values that are no function. (Source: TensorFlow 2.3 to 2.15, Keras 3.15.)
+TEXT_STEPS: Mapping[str, tuple[str, ...]] = {
+    "standardize": ("lower_and_strip_punctuation", "lower", "strip_punctuation"),
+    "split": ("whitespace", "character"),
+}
+
+
+def custom_text_step(argument: str, value: Json) -> str | None:
+    """Return the name of the custom function that is a TextVectorization's `standardize` or `split`, or None."""
+    word = _function(value) if isinstance(value, Mapping) else value
+    return word if isinstance(word, str) and word not in TEXT_STEPS[argument] else None
+
+
+def custom_text_steps(class_name: str, config: JsonObject) -> Iterator[str]:
+    """Yield the custom functions by which a TextVectorization prepares and splits texts; of other classes none."""
+    if class_name == "TextVectorization":
+        found = (custom_text_step(argument, config.get(argument)) for argument in TEXT_STEPS)
+        yield from (name for name in found if name is not None)
+
+
 def activations_not_found_by_name(
     config: JsonObject, release: tuple[int, ...], *, is_standalone: bool
 ) -> Iterator[str]:

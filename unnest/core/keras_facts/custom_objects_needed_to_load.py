@@ -19,6 +19,7 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
     custom_objects_in_custom_class,
     custom_objects_of_keras_3,
     custom_rules,
+    custom_text_steps,
 )
 from unnest.core.keras_facts.load_time_code import vocabularies
 from unnest.core.keras_facts.stored_class_names import (
@@ -151,6 +152,7 @@ def _add_custom_objects(
             (functions if is_function else classes)[name] = None
     else:
         functions |= dict.fromkeys(custom_activations(config, model.release))
+        functions |= dict.fromkeys(custom_text_steps(str(entry["class_name"]), config))
         if model.release[:1] != (1,):  # whose rules have other names and forms
             own = layer_record(str(entry["class_name"])).own_initializers
             functions |= dict.fromkeys(name for name in custom_rules(config) if name not in own)

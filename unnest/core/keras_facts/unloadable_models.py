@@ -221,6 +221,32 @@ def layer_with_array_in_rule(model: Stored, *, in_h5: bool) -> str | None:
 RULES = ("_initializer", "_regularizer", "_constraint")
 
 
+#: Either half of the salt that TensorFlow 2.3 stores for None.
+SALT_OF_NONE = 0xDECAFCAFFE
+
+
+def has_salt_of_none(config: JsonObject) -> bool:
+    """Return True for a Hashing of TensorFlow 2.3 that was given no salt: loaded, it hashes with the stored one.
+
+    (Source: TensorFlow 2.3, keras/layers/preprocessing/hashing.py; two files of it, in it and in tf_keras 2.21.)
+    """
+    return config.get("salt") == [SALT_OF_NONE, SALT_OF_NONE]
+
+
+def layer_with_salt_of_none(model: Stored) -> str | None:
+    """Return the first Hashing that hashes otherwise once it is loaded, or None."""
+    for entry in layer_entries(model.architecture):
+        config = entry.get("config")
+        if (
+            entry["class_name"] == "Hashing"
+            and is_keras_class("Hashing", entry)
+            and isinstance(config, Mapping)
+            and has_salt_of_none(config)
+        ):
+            return layer_name(entry)
+    return None
+
+
 def layer_with_surplus_weights(model: Stored) -> str | None:
     """Return the first Keras layer with weights that its class lacks, or None: every Keras refuses the model."""
     architecture = model.architecture

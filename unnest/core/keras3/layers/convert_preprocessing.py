@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.layer_replacements import (
     Expansion,
@@ -13,10 +14,9 @@ from unnest.core.keras3.layer_replacements import (
     numpy_operation,
 )
 from unnest.core.keras3.layers.kept_layers import plain_layer
+from unnest.core.keras_facts.custom_functions_in_configs import TEXT_STEPS, custom_text_step
 from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
-
-SALT_OF_NONE = 0xDECAFCAFFE
-"""Either half of the salt that TensorFlow 2.3 stores for None."""
+from unnest.core.keras_facts.unloadable_models import has_salt_of_none
 
 
 def resizing(old: OldLayer) -> Piece:
@@ -46,11 +46,17 @@ def rescaling(old: OldLayer) -> Piece:
 def text_vectorization(old: OldLayer) -> Piece:
     """Convert TextVectorization; its default up to TensorFlow 2.5 padded counts, without effect unless limited.
 
+    Before 2.15 it stored the bare name of a function of the user's, which Keras 3 looks for only if it is called one.
     (Source: TensorFlow 2.3, keras/layers/preprocessing/text_vectorization.py; Keras 3.15 refuses it.)
     """
     if pads_to_none(old.kind, old.config):
         old.note("arguments")
         old = old.with_config({"pad_to_max_tokens": False})
+    for argument in TEXT_STEPS:
+        name = custom_text_step(argument, old.config.get(argument))
+        if name is not None:
+            old.context.notes.custom[name] = f"{argument} of {old.name!r}"
+            old = old.with_config({argument: convert_config_values.custom_function(name)})
     return lookup(old)
 
 
@@ -76,7 +82,7 @@ def hashing(old: OldLayer) -> Piece:
     (Source: Keras 3.15, keras/src/layers/preprocessing/hashing.py: with output_mode "int" a float dtype is refused;
     TensorFlow 2.3, keras/layers/preprocessing/hashing.py.)
     """
-    if old.config.get("salt") == [SALT_OF_NONE, SALT_OF_NONE]:
+    if has_salt_of_none(old.config):
         raise old.refused(
             "TensorFlow 2.3 stored a salt though none was given, and hashed without it until the "
             "model was loaded: give the layer its salt, or none, in code"
