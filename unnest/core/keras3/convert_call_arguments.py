@@ -115,7 +115,8 @@ def parse_call(node: Json, graph: Graph, layer: Layer) -> tuple[list[Json], dict
             )
         return [stripped(node)], kwargs
     first = stripped(node)
-    if isinstance(first, list) and len(first) == 1 and not is_ref(first, graph):
+    is_constant = _is_constant(node)
+    if isinstance(first, list) and len(first) == 1 and not (is_ref(first, graph) or is_constant):
         first = first[0]
     return [first], kwargs
 

@@ -131,8 +131,16 @@ def test_references_to_tensors(value: Any, is_one: bool) -> None:
             {"a": 1, "b": 3},
         ),
         (["_CONSTANT_VALUE", -1, 5, {"y": ["x", 0, 0]}], [5], {"y": ["x", 0, 0]}),
+        (["_CONSTANT_VALUE", -1, [[5]], {"y": ["x", 0, 0]}], [[[5]]], {"y": ["x", 0, 0]}),
     ],
-    ids=["a tensor", "named arguments", "an operation", "the first that names one", "a constant"],
+    ids=[
+        "a tensor",
+        "named arguments",
+        "an operation",
+        "the first that names one",
+        "a constant",
+        "lists",
+    ],
 )
 def test_arguments_behind_tensors(node: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     assert parse_call(node, GRAPH, GRAPH.layers["y"]) == (args, kwargs)

@@ -266,7 +266,7 @@ def _operand_of(arg: Argument) -> Operand:
     return arg  # type: ignore[return-value]  # what is no tensor and no list of them is JSON
 
 
-def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
+def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicValue:
     """Return nodes of one Keras 3 class, called as operations of that kind are. Raises Unknown."""
     class_name, config = operation.keras3_class, operation.keras3_config
     if operation.kind is Kind.REDUCTION:
@@ -275,6 +275,9 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicTensor:
             raise Unknown(f"a reduction of {x.dtype}")
         return call.op(class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
     if operation.kind is Kind.ELEMENTWISE:
+        symbol = operation.python_operator.removeprefix("classic ")
+        if symbol in operators.ARITHMETIC and not (call.is_tensor("x") or call.is_tensor("y")):
+            return operators.binary(symbol, call["x"], call["y"])
         made = call.calculate(class_name, call["x"], call["y"])
     elif operation.takes_booleans:
         made = call.calculate(class_name, call["x"])

@@ -198,7 +198,12 @@ def _holder(stored: Sequence[Json] | JsonObject, parts: list[SymbolicValue]) -> 
 
 
 def _inputs(called: LambdaCall, text: str) -> SymbolicValue:
-    tensors = [
+    tensors = _tensors(called, text)
+    return tensors[0] if called.inputs == 1 else items("list", tensors)
+
+
+def _tensors(called: LambdaCall, text: str) -> list[SymbolicTensor]:
+    return [
         SymbolicTensor(
             Input(index),
             called.dtypes[index] if called.dtypes else FLOAT,
@@ -208,7 +213,6 @@ def _inputs(called: LambdaCall, text: str) -> SymbolicValue:
         )
         for index in range(called.inputs)
     ]
-    return tensors[0] if called.inputs == 1 else items("list", tensors)
 
 
 def _shape(called: LambdaCall, index: int) -> tuple[int | None, ...] | None:
@@ -234,6 +238,9 @@ def _dialect(called: LambdaCall) -> Libraries:
         keras_3=numbers >= (3,),
         release=numbers,
         data_format=called.data_format,
+        tensor_with_rows=lambda rows: next(
+            (tensor for tensor in _tensors(called, "x") if rows in (tensor.rows, None)), None
+        ),
     )
 
 

@@ -16,7 +16,13 @@ from unnest.core.keras3.operations.translate_stored_function_call import operati
 from unnest.core.model import Json, JsonObject, Unknown
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.families.slicing import MASKS, strided_key
-from unnest.core.ops.keras3_nodes.expression_values import SymbolicValue, constant, items
+from unnest.core.ops.keras3_nodes.expression_values import (
+    Const,
+    Items,
+    SymbolicValue,
+    constant,
+    items,
+)
 from unnest.core.ops.keras3_nodes.function_registry import known_functions, parse_signature
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import Kind
@@ -76,11 +82,11 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     if known.name == "identityn":
         return items("list", inputs)
     if known.name == "stridedslice":
-        return part(inputs[0], _subscript(plain))
+        return part(inputs[0], _subscript(plain, call))
     _check(known.name, plain)
     if known.name == "squeeze" and len(axes := argument(plain, "axis")) == 1:
         call = OpCall(call.name, call.args, {"axis": constant(axes[0])})
-    return _function_called(op, known, call)
+    return _function_called(op, known, call, values)
 
 
 def _says_more(node: JsonObject) -> bool:
@@ -112,7 +118,7 @@ def _check(name: str, plain: OpCall) -> None:
         raise Unknown("another diagonal than the main one")
 
 
-def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
+def _function_called(op: str, known: Operation, call: OpCall, values: CallValues) -> SymbolicValue:
     """Return a node's result by the TensorFlow function that computes it, its arguments under that function's names.
 
     Raises Unknown.
@@ -143,6 +149,7 @@ def _function_called(op: str, known: Operation, call: OpCall) -> SymbolicValue:
         path.removeprefix("tf."),
         given[: function.positional],
         kwargs,
+        values,
         tensorflow="1" if op == "Select" else "2",
     )
 
@@ -152,9 +159,12 @@ def _tensorflow_function(known: Operation) -> str | None:
     return TENSORFLOW.get(known.name, known.function_name) or None
 
 
-def _subscript(plain: OpCall) -> SymbolicValue:
-    """Return the subscript that a StridedSlice stands for. Raises Unknown."""
-    begin, end, steps = (argument(plain, name) for name in ("begin", "end", "strides"))
+def _subscript(plain: OpCall, call: OpCall) -> SymbolicValue:
+    """Return the subscript that a StridedSlice stands for; its ends may be sizes of a shape. Raises Unknown."""
+    begin, end, steps = (
+        argument(plain, name) or _known(argument(call, name))
+        for name in ("begin", "end", "strides")
+    )
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
         raise Unknown("a slice with ends that are computed")
     begins, ends, strides = (
@@ -164,6 +174,13 @@ def _subscript(plain: OpCall) -> SymbolicValue:
         begins, ends, strides, {name: int(argument(plain, name) or 0) for name in MASKS}
     )
     return items("tuple", [_key(each) for each in key])
+
+
+def _known(ends: object) -> object:
+    """Return a list of numbers of which values are known; None for anything else."""
+    parts = ends.items if isinstance(ends, Items) else ()
+    numbers = [part.value for part in parts if isinstance(part, Const)]
+    return numbers if numbers and len(numbers) == len(parts) else None
 
 
 def _key(key: object) -> SymbolicValue:

@@ -27,6 +27,7 @@ from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     CORE,
     Const,
+    ConstantArray,
     Items,
     ShapeTuple,
     Size,
@@ -55,6 +56,8 @@ def rule(old: OldLayer) -> Piece:
                 value = function_called(function, call.args, call.kwargs, values)
             else:
                 value = node_called(node, old.config, values)
+            if isinstance(value, ConstantArray):
+                value = values.constant_tensor(value)
             operands = _operands(value, call)
         except Unknown as reason:
             raise old.refused(f"{called_by} is not translated: {reason}") from reason
@@ -62,7 +65,7 @@ def rule(old: OldLayer) -> Piece:
             raise old.refused(f"{called_by} is not translated: {NO_NODE}") from why
         old.note("tf-operation")
         old.context.graph.results.setdefault(old.name, value)
-        return [with_inputs_filled_in(operand, call.tensors, {}) for operand in operands]
+        return [with_inputs_filled_in(operand, values.tensors, {}) for operand in operands]
 
     return Expansion(outputs)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.names_and_calls import Keras3Call
 from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NodeTree
 from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
+    ConstantArray,
     Items,
+    Libraries,
     SymbolicTensor,
     SymbolicValue,
     constant,
     items,
 )
+from unnest.core.ops.keras3_nodes.function_call import CAST_DTYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,13 @@ class CallValues:
 
     call: LayerArguments
     context: Context
+    #: Tensors that are read besides those of the call.
+    others: list[GraphTensor] = field(default_factory=list)
+
+    @property
+    def tensors(self) -> list[GraphTensor]:
+        """Every tensor that the result may read."""
+        return [*self.call.tensors, *self.others]
 
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """Return the value of a tensor; a shape or a number if an operation gave one."""
@@ -39,15 +50,32 @@ class CallValues:
         spec = self.call.spec(tensor)
         shape = None if spec is None else (None, *spec.shape[1:])
         if isinstance(made, SymbolicTensor):
-            shape = made.shape if shape is None else shape
+            is_whole = made.shape is not None and made.shape[:1] not in ((), (None,))
+            shape = made.shape if shape is None or is_whole else shape
             rows = rows if made.rows is None else made.rows
         return SymbolicTensor(
-            Input(self.call.tensors.index(tensor)),
+            Input(self.tensors.index(tensor)),
             self.call.dtype(tensor),
             "x",
             shape=shape,
             rows=rows,
         )
+
+    def tensor_with_rows(self, rows: int | None) -> SymbolicTensor | None:
+        """Return the first tensor of the graph with as many rows, or with any number of them; None without one."""
+        for tensor, number in self.call.rows.numbers.items():
+            if rows in (number, None) and self.call.dtype(tensor) in CAST_DTYPES:
+                if tensor not in self.tensors:
+                    self.others.append(tensor)
+                found = self.tensor(tensor)
+                if isinstance(found, SymbolicTensor) and found.shape is not None:
+                    return found
+        return None
+
+    def constant_tensor(self, array: ConstantArray) -> SymbolicTensor:
+        """Return a constant as a tensor: zero, which an input of the model gives, and the numbers. Raises Unknown."""
+        libraries = Libraries(tensor_with_rows=self.tensor_with_rows)
+        return Keras3Call({}, libraries).array_as_tensor(array)
 
     def of(self, tree: NodeTree) -> SymbolicValue:
         """Return an argument as stored code has values. Raises Unknown."""

@@ -38,17 +38,18 @@ def function_called(
         raise Unknown("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]
     named = {k: values.of(v) for k, v in kwargs.items() if k != "name" or v is not None}
-    return operation(function_name, positional, named)
+    return operation(function_name, positional, named, values)
 
 
 def operation(
     name: str,
     args: Sequence[SymbolicValue],
     kwargs: Mapping[str, SymbolicValue],
+    values: CallValues,
     tensorflow: Literal["1", "2"] = "2",
 ) -> SymbolicValue:
     """Translate a TensorFlow function. Raises Unknown."""
-    dialect = Libraries("tensorflow", tensorflow)
+    dialect = Libraries("tensorflow", tensorflow, tensor_with_rows=values.tensor_with_rows)
     name = ALIASES.get(name, name).removeprefix("compat.v1.")
     if name.startswith("__operators__."):
         return _operator(name.removeprefix("__operators__."), args, kwargs)

@@ -428,8 +428,20 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
 
 @keras3("K.tile tf.tile", "x|input n|multiples", theano=Theano.USUALLY)
 def tile_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a tile: the tensor repeated as a whole along each axis."""
+    """Nodes of a tile: the tensor repeated as a whole along each axis, or a constant once for each row."""
+    if call.nested("x") is not None:
+        return _constant_for_each_row(call, call.sizes("n"))
     return call.op("Tile", call.tensor("x"), repeats=call.integers("n"))
+
+
+def _constant_for_each_row(call: FunctionCall, repeats: list[int | Size]) -> SymbolicTensor:
+    """Return a constant of one row, for as many rows as a size counts, repeated along other axes. Raises Unknown."""
+    constant = call.float_array("x")
+    sizes = call.array_sizes(constant)
+    if not repeats or isinstance(repeats[0], int) or sizes[0] != 1 or len(sizes) != len(repeats):
+        raise Unknown("a constant that is not repeated for each row of a tensor")
+    made = call.calculate("Add", call.zeros_of_rows(repeats[0], len(repeats)), constant)
+    return call.repeated(made, repeats[1:])
 
 
 @operation("broadcast_to", "x shape|newshape|dims", Kind.REPEAT)
@@ -447,3 +459,21 @@ def broadcast_to_shape(x: Value, shape: Value) -> Shape:
     if broadcast([before, sizes]) != sizes:
         raise Unknown("a shape to which the tensor is not broadcast")
     return sizes
+
+
+@keras3("tf.broadcast_to", "x|input shape")
+def broadcast_to_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of a constant that is broadcast to a row for each of a tensor's. Raises Unknown for anything else."""
+    if call.is_tensor("x"):
+        raise Unknown("a tensor that is broadcast to a shape")
+    constant, sizes = call.float_array("x"), call.sizes("shape")
+    own = call.array_sizes(constant)
+    padded = [1] * (len(sizes) - len(own)) + [*own]
+    pairs = [*zip(padded, sizes, strict=False)][1:]
+    is_wider = all(isinstance(size, int) and before in (1, size) for before, size in pairs)
+    if not sizes or isinstance(sizes[0], int) or len(padded) != len(sizes) or padded[0] != 1:
+        raise Unknown("a constant that is not repeated for each row of a tensor")
+    if not is_wider:
+        raise Unknown("a shape to which the constant is not broadcast")
+    made = call.calculate("Add", call.zeros_of_rows(sizes[0], len(sizes)), constant)
+    return call.repeated(made, [size if before == 1 else 1 for before, size in pairs])

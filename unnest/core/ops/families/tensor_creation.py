@@ -225,6 +225,24 @@ def ones(shape: Value, dtype: Value = None) -> Array:
     return fill(shape, 1)
 
 
+@keras3("tf.fill", "shape|dims value")
+def fill_nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
+    """A constant that fills a shape, or one row for each of a tensor's. Raises Unknown for integers."""
+    value = call.number("value")
+    if not isinstance(value, float):
+        raise Unknown("a tensor of integers")
+    return _filled_tensor(call, value)
+
+
+def _filled_tensor(call: FunctionCall, value: float) -> ConstantArray | SymbolicTensor:
+    """Return a float32 tensor of one number, a row for each of another's if its shape begins so. Raises Unknown."""
+    sizes = [] if call.is_plain("shape") else call.sizes("shape")
+    if not sizes or isinstance(sizes[0], int):
+        return _filled(call, _sizes(call), value, "tensor")
+    zeros = call.zeros_of_rows(sizes[0], len(sizes))
+    return call.repeated(call.calculate("Add", zeros, value) if value else zeros, sizes[1:])
+
+
 # (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
 
 
@@ -232,9 +250,9 @@ def _filling(name: str, value: float) -> None:
     """Register functions that fill a shape with one number."""
 
     @keras3(f"tf.{name}", "shape dtype=null")
-    def nodes(call: FunctionCall) -> ConstantArray:
+    def nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
         _check_float32(call)
-        return _filled(call, _sizes(call), value, "tensor")
+        return _filled_tensor(call, value)
 
     @keras3(f"np.{name}", "shape dtype=null")
     def numpy_nodes(call: FunctionCall) -> ConstantArray:

@@ -6,7 +6,7 @@ A symbolic tensor is an expression of nodes (`keras3_op_node`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import EllipsisType
 from typing import Any, Literal, TypeAlias
@@ -205,7 +205,8 @@ class Libraries:
     """The libraries whose functions the code called.
 
     `tensorflow` is its first number if the file stores it, `release` the numbers of Keras's version, `data_format` the
-    order of axes if the model's layers show it; `taken` fills with what bare names were taken for.
+    order of axes if the model's layers show it; `taken` fills with what bare names were taken for. `tensor_with_rows`
+    gives a tensor of the graph by its `rows`, or any (None).
     """
 
     backend: str | None = None
@@ -214,6 +215,7 @@ class Libraries:
     release: tuple[int, ...] = ()
     data_format: str | None = None
     taken: dict[str, str] = field(default_factory=dict)
+    tensor_with_rows: Callable[[int | None], SymbolicTensor | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +308,14 @@ def _nested(value: SymbolicValue) -> Json | None:
     return number(value)
 
 
+def nested_sizes(nested: Json) -> tuple[int, ...]:
+    """Return the shape of nested lists of numbers. Raises Unknown for ragged ones."""
+    shape = _shape(nested)
+    if shape is None:
+        raise Unknown("lists of different lengths")
+    return shape
+
+
 def _shape(nested: Json) -> tuple[int, ...] | None:
     if not isinstance(nested, list):
         return ()
@@ -324,6 +334,13 @@ def _floats(nested: Json) -> Json:
         return [_floats(item) for item in nested]
     assert isinstance(nested, (int, float))
     return float(nested)
+
+
+def holds_fractions(nested: Json) -> bool:
+    """Return True if there is a float among nested numbers."""
+    if isinstance(nested, list):
+        return any(map(holds_fractions, nested))
+    return isinstance(nested, float)
 
 
 def entries_of(value: SymbolicValue) -> Items:

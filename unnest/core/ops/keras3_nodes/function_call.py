@@ -30,15 +30,19 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     constant,
     entries_of,
     fits_32_bits,
+    holds_fractions,
     items,
     kind,
     nested_numbers,
+    nested_sizes,
     number,
     part,
 )
 
 CAST_DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""
+
+ROWS_OF_NO_TENSOR = "a number of rows that no tensor of known shape shows"
 
 CHANNELS_COME_LAST = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
 """Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
@@ -333,6 +337,59 @@ class FunctionCall(ABC):
         """Return an elementwise operation on `x`, by default the argument of that name, which must hold floats."""
         x = self.floats("x") if x is None else x
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
+
+    def zeros_of_rows(self, rows: Size, rank: int) -> SymbolicTensor:
+        """Return float32 zeros of shape (rows, 1, ..., 1), for as many rows as a size counts. Raises Unknown."""
+        if rows.rows is None:
+            raise Unknown(ROWS_OF_NO_TENSOR)
+        zeros = self._zero_of_each_row(rows.rows)
+        return self.op("Reshape", zeros, newshape=[-1, *[1] * (rank - 1)]) if rank > 1 else zeros
+
+    def array_as_tensor(self, array: ConstantArray) -> SymbolicTensor:
+        """Return a constant array as a tensor, of int32 if all its numbers are whole. Raises Unknown."""
+        zero = self.op("Sum", self._zero_of_each_row(None), axis=None, keepdims=False)
+        numbers = array.value
+        if array.numbers is not None or holds_fractions(numbers):
+            return self.calculate("Add", zero, array)
+        stored: Json = {"class_name": "__numpy__", "config": {"value": numbers, "dtype": "int32"}}
+        whole = self.op("Add", self.op("Cast", zero, dtype="int32"), stored)
+        return replace(whole, dtype="int32")
+
+    def _zero_of_each_row(self, rows: int | None) -> SymbolicTensor:
+        """Return a float32 zero for each row of the tensors with these `rows`, or of any. Raises Unknown."""
+        x = self.dialect.tensor_with_rows(rows)
+        if x is None or not x.shape or x.dtype not in CAST_DTYPES:
+            raise Unknown(ROWS_OF_NO_TENSOR)
+        if any(size not in (1, None) for size in x.shape[1:]):
+            firsts = [slice(None, None if size is None else 1) for size in x.shape[1:]]
+            x = self.subscript(x, slice(None), *firsts)
+        zeros = self.op("ZerosLike", x)
+        if x.dtype != FLOAT:
+            zeros = replace(self.op("Cast", zeros, dtype=FLOAT), dtype=FLOAT)
+        axes: Json = [*range(1, len(x.shape or ()))]
+        return self.op("Sum", zeros, axis=axes, keepdims=False) if axes else zeros
+
+    def repeated(self, x: SymbolicTensor, counts: Sequence[int | Size]) -> SymbolicTensor:
+        """Return a tensor that is repeated along the axes behind the first. Raises Unknown for an unknown count."""
+        repeats = [count for count in counts if isinstance(count, int) and count > 0]
+        if len(repeats) < len(counts):
+            raise Unknown("a shape with several unknown sizes")
+        return (
+            x if all(count == 1 for count in repeats) else self.op("Tile", x, repeats=[1, *repeats])
+        )
+
+    def array_sizes(self, array: ConstantArray) -> tuple[int, ...]:
+        """Return the sizes of a constant array. Raises Unknown for lists of different lengths."""
+        return nested_sizes(array.value)
+
+    def float_array(self, name: str) -> ConstantArray:
+        """Return an argument that TensorFlow makes a float32 tensor of. Raises Unknown for anything else."""
+        value = self[name]
+        if isinstance(value, ConstantArray) and value.numbers not in {"float32", "tensor"}:
+            raise Unknown("a tensor of 64 bits, or of integers")
+        if not self.holds_floats(name):
+            raise Unknown("a tensor of integers")
+        return self.array(name, "tensor")
 
     def output(self, whole: SymbolicTensor, index: int) -> SymbolicTensor:
         """Return output `index` of an operation with several outputs."""

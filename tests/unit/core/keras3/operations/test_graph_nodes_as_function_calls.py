@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.unit.core.keras3.operations.calling import (
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layer_replacements import NodeTree
 from unnest.core.keras3_op_node import OpNode, Part
+from unnest.core.ops.keras3_nodes.expression_values import Size, SymbolicValue, constant, items
 
 
 @pytest.mark.parametrize(
@@ -170,3 +172,22 @@ def test_a_slice_with_its_masks(masks: dict[str, Any], keys: list[Any]) -> None:
     ]], Context())  # fmt: skip
     assert isinstance(sliced, OpNode)
     assert (sliced.class_name, [sliced]) == ("GetItem", by_function)
+
+
+@pytest.mark.parametrize(("begin", "why"), [(constant(1), None), (Size("n", 0), "are computed")])
+def test_a_slice_whose_ends_are_sizes(begin: SymbolicValue, why: str | None) -> None:
+    """What an operation before gave: known sizes are numbers, those that only a run knows are none."""
+    context = Context()
+    context.graph.results["y"] = items("list", [constant(0), begin])
+    stored = json.dumps({"name": "op", "op": "StridedSlice", "attr": {"end_mask": {"i": "3"}}})
+    config = {"node_def": stored, "constants": {"2": [0, 0], "3": [1, 1]}}
+    if why is not None:
+        with pytest.raises(CannotConvert, match=why):
+            outputs("TensorFlowOpLayer", config, [[X, Y]], context)
+        return
+    (sliced,) = outputs("TensorFlowOpLayer", config, [[X, Y]], context)
+    key = [{"start": 0, "stop": None, "step": 1}, {"start": 1, "stop": None, "step": 1}]
+    by_function = outputs(
+        "SlicingOpLambda", {"function": "__operators__.getitem"}, [X, key], Context()
+    )
+    assert [sliced] == by_function

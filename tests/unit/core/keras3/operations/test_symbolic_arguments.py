@@ -49,8 +49,14 @@ LAST = ("d", "__operators__.getitem", [["s", 0, 0, {"slice_spec": [-1]}]])
          [("Exp", {}, []), ("Reshape", {"newshape": [-1, 6, 4]}, [])]),
         ([SHAPE, LAST, ("c", "cast", [["d", 0, 0, {"dtype": "float32"}]]), ("q", "math.sqrt", [["c", 0, 0, {}]]),
           ("t", "math.truediv", [["x", 0, 0, {"y": ["q", 0, 0], "name": None}]])], "t", [("Divide", {}, [2.0])]),
+        ([SHAPE, LAST, ("k", "compat.v1.floor_div", [["d", 0, 0, {"y": 2, "name": None}]]),
+          ("r", "reshape", [["x", 0, 0, {"shape": [-1, 12, ["k", 0, 0]]}]])], "r",
+         [("Reshape", {"newshape": [-1, 12, 2]}, [])]),
+        ([SHAPE, LAST, ("k", "math.multiply", [["_CONSTANT_VALUE", -1, 2, {"y": ["d", 0, 0], "name": None}]]),
+          ("r", "reshape", [["x", 0, 0, {"shape": [-1, ["k", 0, 0]]}]])], "r",
+         [("Reshape", {"newshape": [-1, 8]}, [])]),
     ],
-    ids=["rows", "rows-and-rest", "of-the-same-rows", "root-of-a-size"],
+    ids=["rows", "rows-and-rest", "of-the-same-rows", "root-of-a-size", "half-of-a-size", "product"],
 )  # fmt: skip
 def test_sizes_from_layer_to_layer(
     operations: list[Any], output: str, made: list[tuple[str, dict[str, Any], list[Any]]]
@@ -133,3 +139,37 @@ def test_integers_of_a_layer_before(cast: str, why: str | None) -> None:
         )
     )
     assert (None if done.refusal is None else done.refusal.message.rpartition(": ")[2]) == why
+
+
+STEPS = ("d", "__operators__.getitem", [["s", 0, 0, {"slice_spec": [1]}]])
+
+
+def made(*operations: tuple[str, str, list[Any]], output: str) -> list[str]:
+    """Return the classes of the layers that a model becomes."""
+    architecture = in_a_row(*operations, output=output)
+    done = convert(
+        Stored(
+            "architecture", architecture=architecture, keras_version="2.7.0", backend="tensorflow"
+        )
+    )
+    assert done.model is not None, done.refusal
+    assert done.model.architecture is not None
+    config: Any = done.model.architecture["config"]
+    return [entry["class_name"] for entry in config["layers"]]
+
+
+def test_numbers_of_positions_are_a_tensor() -> None:
+    """Zero, made of the input, and the numbers: whole, as those of TensorFlow."""
+    positions = ("p", "range", [["d", 0, 0, {}]])
+    more = ("m", "math.add", [["p", 0, 0, {"y": 1, "name": None}]])
+    classes = made(SHAPE, STEPS, positions, more, output="m")
+    assert classes == [
+        *("InputLayer", "GetItem", "ZerosLike", "Sum", "Sum", "Cast", "Add", "Add"),
+    ]
+
+
+def test_a_constant_for_each_row_reads_the_input() -> None:
+    token = ["_CONSTANT_VALUE", -1, [[[0.5, 1.5, 2.5, 3.5]]], {"multiples": [["n", 0, 0], 1, 1]}]
+    assert made(SHAPE, ROWS, ("t", "tile", [token]), output="t") == [
+        *("InputLayer", "GetItem", "ZerosLike", "Sum", "Reshape", "Add"),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,9 +10,11 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, UNSHAPED, X, Y, called, computed
 from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Const,
+    Libraries,
     ShapeTuple,
     SliceOf,
     SymbolicTensor,
@@ -226,3 +229,80 @@ def test_what_is_not_understood(
 ) -> None:
     with pytest.raises(Unknown, match=f"^{reason}$"):
         called(name, *positional)
+
+
+IDS = SymbolicTensor(Input(0), "int32", "i", shape=(None,), rows=0)
+BATCH = Libraries(
+    "tensorflow", "2", tensor_with_rows=lambda rows: ROWS if rows in (0, None) else None
+)
+TOKEN = items("list", [items("list", [items("list", [constant(0.5), constant(1.5)])])])
+ZERO = "Sum(ZerosLike(GetItem(x0, [SLICE, SLICE, SLICE])), axis=[1, 2], keepdims=False)"
+
+
+def zeros(rank: int) -> str:
+    return f"Reshape({ZERO}, newshape={[-1, *[1] * (rank - 1)]})"
+
+
+def rows_of(*more: int, tensor: SymbolicTensor = ROWS) -> SymbolicValue:
+    return items("list", [sizes(tensor)[0], *map(constant, more)])
+
+
+def written(value: SymbolicValue) -> str:
+    """Return the operations of a tensor, slices left out."""
+    return re.sub(r"\{'class_name': '__slice__'[^}]*\}\}", "SLICE", computed(value))
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        (called("tf.tile", TOKEN, rows_of(1, 1), dialect=BATCH), f"Add({zeros(3)}, [[[0.5, 1.5]]])"),
+        (called("tf.tile", TOKEN, rows_of(3, 1), dialect=BATCH),
+         f"Tile(Add({zeros(3)}, [[[0.5, 1.5]]]), repeats=[1, 3, 1])"),
+        (called("tf.broadcast_to", TOKEN, rows_of(1, 2), dialect=BATCH), f"Add({zeros(3)}, [[[0.5, 1.5]]])"),
+        (called("tf.broadcast_to", items("list", [constant(0.5)]), rows_of(3), dialect=BATCH),
+         f"Tile(Add({zeros(2)}, [0.5]), repeats=[1, 3])"),
+        (called("tf.zeros", rows_of(1, 1), dialect=BATCH), zeros(3)),
+        (called("tf.zeros", rows_of(), dialect=BATCH), ZERO),
+        (called("tf.ones", rows_of(2), dialect=BATCH), f"Tile(Add({zeros(2)}, 1.0), repeats=[1, 2])"),
+        (called("tf.fill", rows_of(1), constant(2.5), dialect=BATCH), f"Add({zeros(2)}, 2.5)"),
+        (called("tf.fill", called("tf.shape", ROWS), constant(2.5), dialect=BATCH),
+         f"Tile(Add({zeros(3)}, 2.5), repeats=[1, 3, 4])"),
+    ],
+)  # fmt: skip
+def test_a_constant_for_each_row(value: SymbolicValue, operations: str) -> None:
+    assert written(value) == operations
+    assert isinstance(value, SymbolicTensor)
+    assert value.rows == 0
+
+
+def test_rows_of_integers_are_counted_as_floats() -> None:
+    dialect = Libraries("tensorflow", "2", tensor_with_rows=lambda _: IDS)
+    shape = items("list", [operators.subscript(called("tf.shape", IDS), constant(0)), constant(1)])
+    value = called("tf.zeros", shape, dialect=dialect)
+    assert computed(value) == "Reshape(Cast(ZerosLike(x0), dtype=float32), newshape=[-1, 1])"
+
+
+TWO = items("list", [items("list", [constant(0.5)]), items("list", [constant(1.5)])])
+WHOLE = items("list", [items("list", [constant(1)])])
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: called("tf.tile", TWO, rows_of(1), dialect=BATCH), "a constant that is not repeated for each row"),
+        (lambda: called("tf.tile", TOKEN, rows_of(1), dialect=BATCH), "a constant that is not repeated for each row"),
+        (lambda: called("tf.tile", WHOLE, rows_of(1), dialect=BATCH), "a tensor of integers"),
+        (lambda: called("tf.tile", ROWS, rows_of(1, 1), dialect=BATCH), "a list that should hold integers alone"),
+        (lambda: called("tf.broadcast_to", TWO, rows_of(1), dialect=BATCH), "a constant that is not repeated"),
+        (lambda: called("tf.broadcast_to", TOKEN, rows_of(1, 3), dialect=BATCH), "a shape to which the constant"),
+        (lambda: called("tf.broadcast_to", ROWS, rows_of(3, 4), dialect=BATCH), "a tensor that is broadcast"),
+        (lambda: called("tf.fill", rows_of(1), constant(2), dialect=BATCH), "a tensor of integers"),
+        (lambda: called("tf.zeros", rows_of(1, tensor=OTHER), dialect=BATCH), "a number of rows that no tensor"),
+        (lambda: called("tf.zeros", rows_of(1)), "a number of rows that no tensor"),
+        (lambda: called("tf.zeros", items("list", [sizes(NARROW)[0], sizes(NARROW)[1]]), dialect=BATCH),
+         "a shape with several unknown sizes"),
+    ],
+)  # fmt: skip
+def test_what_is_not_made_for_each_row(call: Callable[[], SymbolicValue], why: str) -> None:
+    with pytest.raises(Unknown, match=why):
+        call()
