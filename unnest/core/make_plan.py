@@ -15,8 +15,6 @@ from unnest.core.keras_facts.optimizer_classes import optimizer_class
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Choices, Plan, Refusal, Rewritten, clean_plan
 from unnest.core.planning.join_weights_and_architecture import (
-    groups_are_layers,
-    groups_by_layer,
     mismatch,
     renamed_groups,
     with_architecture,
@@ -35,6 +33,8 @@ from unnest.core.weight_assignment.check_weights_fit_architecture import (
 from unnest.core.weight_assignment.flat_list.reorder_frozen_lists import reorder_frozen_lists
 from unnest.core.weight_assignment.layer_groups.divide_by_architecture import divide_parallel_groups
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
+    groups_are_layers,
+    groups_by_layer,
     layer_name_by_group,
 )
 from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from unnest.core import json_tree
+from unnest.core.architecture.graph import Layer
 from unnest.core.model import Json, JsonObject
 
 SHARED_OBJECT_ID = "shared_object_id"
@@ -146,3 +147,44 @@ def _plain(layers: list[Json]) -> list[Json]:
         else e
         for e in layers
     ]
+
+
+TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
+
+
+def as_top_level_model(outer: JsonObject, layer: Layer) -> JsonObject:
+    """Return a nested model as a top-level model, with what the writer puts beside a top-level config."""
+    inner_keys = {
+        key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY
+    }
+    outer_keys = {
+        key: value
+        for key, value in outer.items()
+        if key not in ("class_name", "config", *inner_keys)
+    }
+    if "name" in outer:
+        outer_keys["name"] = layer.name
+    if "module" in outer_keys and layer.class_name != outer["class_name"]:
+        outer_keys |= _home_of(layer.class_name)
+    return {**outer_keys, **inner_keys, "class_name": layer.class_name, "config": layer.config}
+
+
+FUNCTIONAL_IN_2_12 = "keras.engine.functional"
+
+
+FUNCTIONAL_SINCE_2_13 = "keras.src.engine.functional"
+
+
+def _home_of(class_name: str) -> JsonObject:
+    """Return Keras 2.12's module of a model's class; a nested model's JSON lacks it (Source: its files)."""
+    if class_name == "Sequential":
+        return {"module": "keras", "registered_name": None}
+    is_functional = class_name == "Functional"
+    return {"module": FUNCTIONAL_IN_2_12 if is_functional else None, "registered_name": class_name}
+
+
+def with_module_of_release(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
+    """Return a model with its class in that release's module (Source: files of Keras 2.12 and 2.13)."""
+    if model.get("module") == FUNCTIONAL_IN_2_12 and release >= (2, 13):
+        return {**model, "module": FUNCTIONAL_SINCE_2_13}
+    return model

@@ -1,1 +1,4 @@
-"""Parts of a plan (`make_plan`): the rewritten model, weights alone, weights and the architecture given for them."""
+"""Make the parts of a plan for `make_plan`: the rewritten model, weights alone, weights and their architecture.
+
+Start at `rewritten_model`.
+"""

@@ -1,21 +1,16 @@
-"""Weights and the architecture that is given for them: whether their groups are its layers, and the model of both."""
+"""Join weights with the architecture that is given for them: renamed groups, the model of both, or a refusal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
-from unnest.core.architecture import (
-    read,
-)
 from unnest.core.model import Group, JsonObject, Stored
 from unnest.core.plan import Plan, Refusal
 from unnest.core.planning.weights_alone import wrapper_by_names
 from unnest.core.recognition_results import Wrapper
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     group_names,
-    grouped_layers,
-    layer_name_by_group,
 )
 from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     NOT_ITS_LAYERS,
@@ -24,31 +19,6 @@ from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
 )
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.core.wrappers import wrapper_in_weight_names
-
-
-def groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:
-    """Return True if groups of weights are an architecture's layers: by name, or by place if an entry has no name.
-
-    (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
-    """
-    graph = read(architecture)
-    if {g.name for g in groups} <= grouped_layers(architecture).keys():
-        return True
-    names = group_names(architecture)
-    return (
-        graph.sequential
-        and len(names) == len(groups)
-        and all(
-            g.name == name or not isinstance(graph.layers[name].stored.get("config"), Mapping)
-            for g, name in zip(groups, names, strict=True)
-        )
-    )
-
-
-def groups_by_layer(groups: Sequence[Group], architecture: JsonObject) -> list[Group]:
-    """Return the groups under the names that the graph has for their layers."""
-    names = layer_name_by_group(architecture, groups)
-    return [group._replace(name=names.get(group.name, group.name)) for group in groups]
 
 
 def renamed_groups(

@@ -9,6 +9,7 @@ from unnest.core.architecture import (
     as_saved_at_top_level,
     read,
 )
+from unnest.core.architecture.model_json_as_saved_alone import with_module_of_release
 from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name
 from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
@@ -18,7 +19,6 @@ from unnest.core.rewrite.compile_settings_and_optimizer_state import (
     reorder_optimizer_state,
 )
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
-from unnest.core.rewrite.remove_one_wrapper import with_module_of_release
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     as_listed,

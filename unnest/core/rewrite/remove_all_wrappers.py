@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from unnest.core.architecture import children, read, replace_children
+from unnest.core.architecture import children, model_json_as_saved_alone, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
-from unnest.core.rewrite import remove_one_wrapper
+from unnest.core.rewrite import remove_one_wrapper, replace_nested_model
 from unnest.core.rewrite.compile_settings_and_optimizer_state import output_names
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
 from unnest.core.rewrite.summarize_template import summarize_wrapped_template
@@ -108,7 +108,7 @@ class _Unwrapping:
         self.findings = [f for f in self.findings if f != other_ends]
         self._report_doubt(wrapper, doubt)
         outer = read(remove_one_wrapper.with_first_tower_in_place(graph, wrapper))
-        model, name = remove_one_wrapper.replace_nested_model(
+        model, name = replace_nested_model.replace_nested_model(
             outer, wrapper.template, template.model
         )
         return ModelWithWeights(model, {name: template.as_flat_list()})
@@ -229,7 +229,7 @@ class _Unwrapping:
             level.flat if level.groups is None else level.groups.get(template.name, LayerWeights())
         )
         return ModelWithWeights.of_nested(
-            remove_one_wrapper.as_top_level_model(graph.model, template), template_weights
+            model_json_as_saved_alone.as_top_level_model(graph.model, template), template_weights
         )
 
     def _under_head(
@@ -311,7 +311,7 @@ class _Unwrapping:
         left = self._unwrap(nested, depth, inside=True)
         if left.model is layer.stored:
             return level
-        model, name = remove_one_wrapper.replace_nested_model(
+        model, name = replace_nested_model.replace_nested_model(
             read(level.model), layer.name, left.model
         )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
@@ -335,7 +335,7 @@ class _Unwrapping:
             return level
         entry = replace_children(layer.stored, changed)
         level = level._replace(
-            model=remove_one_wrapper.replace_entry(read(level.model), layer.name, entry)
+            model=replace_nested_model.replace_entry(read(level.model), layer.name, entry)
         )
         if len(held_models) > 1:
             return level

@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture import (
     NotAGraph,
-    first_at_ends,
     functional,
-    model_name,
     read,
     tensor_refs,
 )
@@ -67,44 +65,6 @@ def _are_exchanged(
 
 def _place(sources: Sequence[Ref], ref: Ref) -> int | None:
     return sources.index(ref) if ref in sources else None
-
-
-TOP_LEVEL_ONLY = ("inbound_nodes", "name", "class_name", "config")
-
-
-def as_top_level_model(outer: JsonObject, layer: Layer) -> JsonObject:
-    """Return a nested model as a top-level model, with what the writer puts beside a top-level config."""
-    inner_keys = {
-        key: layer.stored[key] for key in outer if key in layer.stored and key not in TOP_LEVEL_ONLY
-    }
-    outer_keys = {
-        key: value
-        for key, value in outer.items()
-        if key not in ("class_name", "config", *inner_keys)
-    }
-    if "name" in outer:
-        outer_keys["name"] = layer.name
-    if "module" in outer_keys and layer.class_name != outer["class_name"]:
-        outer_keys |= _home_of(layer.class_name)
-    return {**outer_keys, **inner_keys, "class_name": layer.class_name, "config": layer.config}
-
-
-FUNCTIONAL_IN_2_12, FUNCTIONAL_SINCE_2_13 = "keras.engine.functional", "keras.src.engine.functional"
-
-
-def _home_of(class_name: str) -> JsonObject:
-    """Return Keras 2.12's module of a model's class; a nested model's JSON lacks it (Source: its files)."""
-    if class_name == "Sequential":
-        return {"module": "keras", "registered_name": None}
-    is_functional = class_name == "Functional"
-    return {"module": FUNCTIONAL_IN_2_12 if is_functional else None, "registered_name": class_name}
-
-
-def with_module_of_release(model: JsonObject, release: tuple[int, ...]) -> JsonObject:
-    """Return a model with its class in that release's module (Source: files of Keras 2.12 and 2.13)."""
-    if model.get("module") == FUNCTIONAL_IN_2_12 and release >= (2, 13):
-        return {**model, "module": FUNCTIONAL_SINCE_2_13}
-    return model
 
 
 def why_not_flattened(graph: Graph, wrapper: LayerWrapper) -> str | None:
@@ -362,84 +322,3 @@ def _entries_left(
         if call_id not in removed
     ]
     return [{**layer.stored, "inbound_nodes": calls}] if calls else []
-
-
-def replace_nested_model(
-    graph: Graph, name_in_outer: str, model: JsonObject
-) -> tuple[JsonObject, str]:
-    """Return the outer model with another model in place of a nested one, and the name it has there.
-
-    It keeps its own name unless another layer of the outer model has it.
-    """
-    layer = graph.layers[name_in_outer]
-    name, entry = _entry_in_place_of(layer, model, graph)
-    outer = replace_entry(graph, name_in_outer, entry)
-    if graph.sequential:
-        return outer, name
-    keras_3 = any(tensor_refs.is_keras_3(call.stored) for call in layer.calls)
-    follows_the_rule = keras_3 and layer.first_at_ends == first_at_ends(layer.stored)
-    shift = first_at_ends(model) - layer.first_at_ends if follows_the_rule else 0
-    return _with_references_renamed(outer, graph, layer.name, name, shift), name
-
-
-def _entry_in_place_of(
-    layer: Layer, model: JsonObject, graph: Graph
-) -> tuple[str, dict[str, Json]]:
-    """Return the entry of a model in the place of a nested one, with the calls of that, and its name there."""
-    name = model_name(model)
-    config = model["config"]
-    if name != layer.name and name in graph.layers:
-        name = layer.name
-        config = {**config, "name": name} if isinstance(config, Mapping) else config
-    inner_keys = {
-        key: value
-        for key, value in model.items()
-        if key in layer.stored and key not in TOP_LEVEL_ONLY
-    }
-    entry = {**layer.stored, **inner_keys, "class_name": model["class_name"], "config": config}
-    if "name" in entry:
-        entry["name"] = name
-    return name, entry
-
-
-def _with_references_renamed(
-    outer: JsonObject, graph: Graph, old: str, new: str, shift: int
-) -> JsonObject:
-    """Return the model with every reference to the layer `old` as one to `new`.
-
-    `shift` is added to the number of the call that its input and output lists name.
-    """
-
-    def rename(raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        return (new, *raw[1:]) if raw[0] == old else raw
-
-    def rename_at_ends(raw: tensor_refs.RawRef) -> tensor_refs.RawRef:
-        return (new, raw[1] + shift, raw[2]) if raw[0] == old else raw
-
-    config = outer["config"]
-    assert isinstance(config, Mapping)
-    entries = config["layers"]
-    assert isinstance(entries, Sequence)
-    renamed = [
-        {**e, "inbound_nodes": tensor_refs.rewrite(e["inbound_nodes"], graph.layers, rename)}
-        if e.get("inbound_nodes")
-        else e
-        for e in entries
-        if isinstance(e, Mapping)
-    ]
-    ends = [
-        tensor_refs.rewrite(config[key], graph.layers, rename_at_ends)
-        for key in ("input_layers", "output_layers")
-    ]
-    return functional(outer, renamed, *ends)
-
-
-def replace_entry(graph: Graph, layer_name: str, entry: JsonObject) -> JsonObject:
-    """Return the model with another entry for one layer."""
-    entries = [
-        entry if name == layer_name else other.stored for name, other in graph.layers.items()
-    ]
-    config = graph.model["config"]
-    if isinstance(config, Mapping):
-        return {**graph.model, "config": {**config, "layers": entries}}
-    return {**graph.model, "config": entries}

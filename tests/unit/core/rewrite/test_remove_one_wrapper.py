@@ -19,7 +19,7 @@ from tests.unit.core.rewrite.wrapping import (
     split,
 )
 from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer
-from unnest.core.architecture import read
+from unnest.core.architecture import model_json_as_saved_alone, read
 from unnest.core.model import CallId, Ref
 from unnest.core.rewrite import remove_one_wrapper
 
@@ -75,7 +75,7 @@ def test_names_of_other_ends(ends: Any, own_ends: Any, exchanges: bool) -> None:
 def test_whole_is_the_template_with_what_stands_beside_a_top_level_config() -> None:
     outer = {**WHOLE, "keras_version": "2.4.0"}
     graph, _ = found(outer)
-    assert remove_one_wrapper.as_top_level_model(outer, graph.layers["t"]) == {
+    assert model_json_as_saved_alone.as_top_level_model(outer, graph.layers["t"]) == {
         **TEMPLATE,
         "keras_version": "2.4.0",
     }
@@ -106,17 +106,6 @@ def test_embedded_leaves_one_call_of_the_template_where_the_wrapper_was() -> Non
 )  # fmt: skip
 def test_what_cannot_be_flattened_says_why(model: dict[str, Any], reason: str | None) -> None:
     assert remove_one_wrapper.why_not_flattened(*found(model)) == reason
-
-
-def test_a_nested_model_in_anothers_place_keeps_its_name_unless_it_is_taken() -> None:
-    graph, _ = found(EMBEDDED)
-    model, name = remove_one_wrapper.replace_nested_model(
-        graph, "t", {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "new"}}
-    )
-    assert name == "new"
-    assert read(model).layers["m"].calls[0].reads == (Ref("new", 0, 0), Ref("new", 1, 0))
-    taken = {**TEMPLATE, "config": {**TEMPLATE["config"], "name": "h"}}
-    assert remove_one_wrapper.replace_nested_model(graph, "t", taken)[1] == "t"
 
 
 def test_order_is_keras_own_only_where_that_explains_the_order_before() -> None:
@@ -166,8 +155,12 @@ OLDER, NEWER = "keras.engine.functional", "keras.src.engine.functional"
 def test_the_class_of_a_model_is_where_its_release_has_it(
     release: tuple[int, ...], module: str
 ) -> None:
-    assert remove_one_wrapper.with_module_of_release({"module": OLDER, "config": {}}, release) == {
+    assert model_json_as_saved_alone.with_module_of_release(
+        {"module": OLDER, "config": {}}, release
+    ) == {
         "module": module,
         "config": {},
     }
-    assert remove_one_wrapper.with_module_of_release({"module": None}, release) == {"module": None}
+    assert model_json_as_saved_alone.with_module_of_release({"module": None}, release) == {
+        "module": None
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Layer
@@ -114,3 +114,28 @@ def with_plain_weight_names(group: Group) -> Group:
 def _plain_name(name: str) -> str:
     numbered = NUMBERED_BYTES_NAME.fullmatch(name)
     return numbered["name"] if numbered else name
+
+
+def groups_are_layers(groups: Sequence[Group], architecture: JsonObject) -> bool:
+    """Return True if groups of weights are an architecture's layers: by name, or by place if an entry has no name.
+
+    (Keras before 2.2.3 stored a Sequential in another as a bare list, and its weights under the name that it had.)
+    """
+    graph = read(architecture)
+    if {g.name for g in groups} <= grouped_layers(architecture).keys():
+        return True
+    names = group_names(architecture)
+    return (
+        graph.sequential
+        and len(names) == len(groups)
+        and all(
+            g.name == name or not isinstance(graph.layers[name].stored.get("config"), Mapping)
+            for g, name in zip(groups, names, strict=True)
+        )
+    )
+
+
+def groups_by_layer(groups: Sequence[Group], architecture: JsonObject) -> list[Group]:
+    """Return the groups under the names that the graph has for their layers."""
+    names = layer_name_by_group(architecture, groups)
+    return [group._replace(name=names.get(group.name, group.name)) for group in groups]
