@@ -20,9 +20,10 @@ from unnest.budget import charge_steps
 from unnest.core.byte_code.runtime_values import Stopped, TooMuch
 from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.apply_op_call import bind, literal_axis
+from unnest.core.ops.apply_op_call import bind
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, MISFITS, Array, TooLarge, check_size
+from unnest.core.ops.op_call_arguments import literal_axis
 from unnest.core.ops.operation_kinds import COMPUTING, JOINS, SLICES, Kind
 from unnest.core.ops.registry import argument, operation_of
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from unnest.core.ops.families import (
     activations_and_unary_math,
     arithmetic_comparisons_and_where,
+    claimed_rows,
     control_flow_and_opaque_ops,
     convolution_and_pooling,
     ctc_loss,
@@ -19,14 +20,15 @@ from unnest.core.ops.families import (
     python_and_math_functions,
     reductions_scans_and_sorts,
     reshaping,
+    reversing_and_repeating,
     shape_and_dtype,
     slicing,
     tensor_creation,
 )
 
 __all__ = [
-    "activations_and_unary_math", "arithmetic_comparisons_and_where", "control_flow_and_opaque_ops",
+    "activations_and_unary_math", "arithmetic_comparisons_and_where", "claimed_rows", "control_flow_and_opaque_ops",
     "convolution_and_pooling", "ctc_loss", "images", "joining", "padding_and_scatter", "products",
-    "python_and_math_functions", "reductions_scans_and_sorts", "reshaping", "shape_and_dtype", "slicing",
-    "tensor_creation",
+    "python_and_math_functions", "reductions_scans_and_sorts", "reshaping", "reversing_and_repeating",
+    "shape_and_dtype", "slicing", "tensor_creation",
 ]  # fmt: skip

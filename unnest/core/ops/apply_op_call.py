@@ -8,7 +8,7 @@ from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, arrays_in
 from unnest.core.ops.operation_entry import CONTENTS
-from unnest.core.ops.read_whole_numbers import axis_number, whole_number
+from unnest.core.ops.read_whole_numbers import whole_number
 from unnest.core.ops.registry import OPERATIONS
 
 
@@ -66,29 +66,3 @@ def _argument_values(value: Value, lookup: Callable[[Ref], Array]) -> Value:
         )
         return slice(*(None if bound is None else whole_number(bound) for bound in bounds))
     return value
-
-
-def contents(call: OpCall) -> list[Value]:
-    """Return the arguments whose content a call moves or computes with; [] if its arguments cannot be read."""
-    operation = OPERATIONS.get(call.name)
-    if operation is None or operation.compute is None:
-        return []
-    try:
-        bound = operation.bind(call.args, call.kwargs)
-    except Unknown:
-        return []
-    if operation.takes_all:
-        return list(bound["x"])
-    return [bound[parameter] for parameter in CONTENTS if parameter in bound]
-
-
-def literal_axis(call: OpCall) -> int | None:
-    """Return the axis that a call names as a number, 0 by default; None if the axis is computed."""
-    operation = OPERATIONS.get(call.name)
-    try:
-        if operation is None or operation.compute is None:
-            return None
-        axis = operation.bind(call.args, call.kwargs).get("axis")
-        return None if isinstance(axis, Ref) else axis_number(axis)
-    except Unknown:
-        return None

@@ -6,7 +6,7 @@ import numpy as np
 
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, arrays_in
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, arrays_in
 
 
 def whole_number(value: Value) -> int:
@@ -29,16 +29,3 @@ def whole_numbers(value: Value) -> list[int]:
 def axis_number(value: Value) -> int:
     """Return the axis that an argument names, 0 if it is None."""
     return 0 if value is None else whole_number(value)
-
-
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """Return x / y; of whole numbers towards zero."""
-    return (
-        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
-    )
-
-
-def whole_quotient(x: Array, y: Array) -> Array:
-    """Return x / y towards zero, of fractions too."""
-    quotient = np.trunc(x / y)
-    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient

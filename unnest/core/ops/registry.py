@@ -47,17 +47,6 @@ COMMON_ALIASES = {
 """What dialects call an argument of many operations."""
 
 
-def argument(call: OpCall, parameter: str) -> Value:
-    """Return a call's argument for a parameter, by any of its names or by position; None without one."""
-    operation = OPERATIONS.get(call.name)
-    aliases = {} if operation is None else operation.aliases
-    for key, value in call.kwargs.items():
-        if aliases.get(key, key) == parameter:
-            return value
-    at = None if operation is None else operation.position(parameter)
-    return call.args[at] if at is not None and at < len(call.args) else None
-
-
 OPERATIONS: dict[str, Operation] = {}
 """Plain name -> the operation."""
 
@@ -216,3 +205,14 @@ def function_of(call: OpCall) -> Callable[..., Any] | None:
     """Return the NumPy function of a call's operation on plain numbers; None without one."""
     found = OPERATIONS.get(call.name)
     return None if found is None else found.number_function
+
+
+def argument(call: OpCall, parameter: str) -> Value:
+    """Return a call's argument for a parameter, by any of its names or by position; None without one."""
+    operation = OPERATIONS.get(call.name)
+    aliases = {} if operation is None else operation.aliases
+    for key, value in call.kwargs.items():
+        if aliases.get(key, key) == parameter:
+            return value
+    at = None if operation is None else operation.position(parameter)
+    return call.args[at] if at is not None and at < len(call.args) else None

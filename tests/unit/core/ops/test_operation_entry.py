@@ -8,10 +8,7 @@ import pytest
 from tests.unit.core.ops.families.test_reshaping import X
 from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.registry import (
-    OPERATIONS,
-    argument,
-)
+from unnest.core.ops.registry import OPERATIONS, argument
 
 
 def test_arguments_by_any_name() -> None:

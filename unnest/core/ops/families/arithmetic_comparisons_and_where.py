@@ -21,7 +21,6 @@ from unnest.core.ops.element_dtype_and_checks import (
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
-from unnest.core.ops.read_whole_numbers import truncated_quotient, whole_quotient
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.shape_arithmetic import broadcast, shape_of
 
@@ -70,6 +69,19 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
         return np.asarray(function(*arrays))
 
     return compute
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """Return x / y; of whole numbers towards zero."""
+    return (
+        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    )
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """Return x / y towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 def logical(function: Callable[..., Any]) -> Callable[..., Array]:

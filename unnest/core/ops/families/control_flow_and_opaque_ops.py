@@ -1,17 +1,13 @@
-"""Entries of the registry for control flow, for the effect of layers and code on rows, and for claimed rows.
+"""Entries of the registry for control flow, and for the effect of layers and code on rows.
 
 None is a function that computes a tensor: conditions and loops, what a layer or stored code does to the rows of a
-batch (`over_steps`, `mixes`), and the rows that a slice claims to take whose code nothing can follow.
+batch (`over_steps`, `mixes`). The rows that opaque slices claim are in `claimed_rows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.ops.operation_kinds import Kind
-from unnest.core.ops.registry import define, define_all, operation
+from unnest.core.ops.registry import define, define_all
 
 define_all(
     "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL
@@ -31,23 +27,3 @@ define("batch_moments", "*x", Kind.OPAQUE)
 define("takes", "*x", Kind.OPAQUE, reorders_rows=True)
 define("mixes", "*x", Kind.OPAQUE, reorders_rows=True, mixes_rows=True)
 define("time_major", "*x", Kind.OPAQUE, reorders_rows=True, mixes_rows=True)
-
-
-class ClaimedRows(NamedTuple):
-    """The rows that a slice claims: those between two shares of the batch, or `every` so many-th, from `start` on."""
-
-    start: float
-    stop: float = 1
-    every: int | None = None
-
-    def of(self, batch: int) -> slice:
-        """Return the rows that the claim takes of a batch of `batch` rows."""
-        if self.every is not None:
-            return slice(int(self.start), None, self.every)
-        return slice(round(self.start * batch), round(self.stop * batch))
-
-
-@operation("claimed", "x claims", Kind.OPAQUE)
-def claimed(x: Array, claims: Sequence[ClaimedRows]) -> list[Array]:
-    """Return the rows of `x` that layers which are not operations claim to take, an array for each claim."""
-    return [x[claim.of(len(x))] for claim in claims]

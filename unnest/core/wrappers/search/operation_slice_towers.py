@@ -15,8 +15,8 @@ from itertools import tee
 from unnest.core.interpreters.numbered_rows import Values, rows_of
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.apply_op_call import literal_axis
 from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
+from unnest.core.ops.op_call_arguments import literal_axis
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of, operation_of
 from unnest.core.recognition_results import NearMiss
