@@ -16,7 +16,7 @@ STACKS = ("tf23", "tf215")
 CONVERTED = (
     *("heads", "heads_of_any_length", "heads_in_code"),
     *("class_token", "filled_tokens", "tokens_of_ids", "token_in_code"),
-    *("positions", "later_half"),
+    *("positions", "later_half", "resized_in_code"),
 )
 SEVERAL_UNKNOWN = "a shape with several unknown sizes"
 REFUSED = {

@@ -270,8 +270,6 @@ def subscript(value: SymbolicValue, key: SymbolicValue) -> SymbolicValue:
     if not isinstance(value, Items):
         raise Unknown(f"a part of {kind(value)}")
     if isinstance(key, SliceOf):
-        if value.kind == "stored":
-            raise Unknown("a part of a stored list")
         return items(value.kind, value.items[slice(*key.ends)])
     index = _index(key)
     if not -len(value.items) <= index < len(value.items):

@@ -218,10 +218,6 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: operators.subscript(ShapeTuple((4,), "shape", "s"), constant(1)),
         "an index outside its shape",
     ),
-    (
-        lambda: operators.subscript(items("stored", [constant(1)]), SliceOf((None, None, None))),
-        "a part of a stored list",
-    ),
     (lambda: operators.subscript(LibraryName("K", "K"), constant(0)), "a part of `K`"),
     (
         lambda: operators.slice_of([constant(1.5), constant(2)]),
@@ -258,3 +254,12 @@ def test_a_float_beside_a_tensor_shows_what_it_holds() -> None:
             Unknown, match=r"^arithmetic on an unknown dtype \(of the output of custom code\)$"
         ):
             operators.binary(symbol, unknown, value)
+
+
+def test_a_part_of_a_stored_list_is_stored() -> None:
+    """A tuple, a list and an array have the same part; it is still not known which of them it is."""
+    stored = items("stored", [constant(None), constant(4), constant(5), constant(3)])
+    cut = operators.subscript(stored, SliceOf((1, 3, None)))
+    assert cut == items("stored", [constant(4), constant(5)])
+    with pytest.raises(Unknown, match=r"^`\+` on a stored list and a tuple$"):
+        operators.binary("+", cut, items("tuple", [constant(1)]))
