@@ -12,10 +12,11 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 
 FOLDER = FIXTURES / "dtypes"
-CONVERTED = ("lookup", "shifted", "bins", "residual", "scaled", "present")
+CONVERTED = ("lookup", "shifted", "bins", "residual", "scaled", "present", "lengths")
 REFUSED = {
     "halved": "arithmetic on an unknown dtype (of the output of custom code)",
     "halved_ids": "arithmetic on int32",
+    "mean_of_ids": "a reduction of int32",
 }
 
 

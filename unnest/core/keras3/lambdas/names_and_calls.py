@@ -271,7 +271,8 @@ def _nodes_of_kind(operation: Operation, call: FunctionCall) -> SymbolicValue:
     class_name, config = operation.keras3_class, operation.keras3_config
     if operation.kind is Kind.REDUCTION:
         x = call.tensor("x")
-        if x.dtype != ("bool" if operation.takes_booleans else "float32"):
+        is_exact = operation.same_on_integers and x.dtype in ("int32", "int64")
+        if not is_exact and x.dtype != ("bool" if operation.takes_booleans else "float32"):
             raise Unknown(f"a reduction of {x.dtype}")
         return call.op(class_name, x, axis=call.axis(), keepdims=call.flag("keepdims"), **config)
     if operation.kind is Kind.ELEMENTWISE:

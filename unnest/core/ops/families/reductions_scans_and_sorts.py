@@ -46,20 +46,35 @@ def _nodes(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "x axis @keep_dims:keepdims")
 
 
-def reduced(names: str, keras3: str, node: str, function: Callable[..., Any] | None = None) -> None:
+def reduced(
+    names: str,
+    keras3: str,
+    node: str,
+    function: Callable[..., Any] | None = None,
+    *,
+    same_on_integers: bool = True,
+) -> None:
     """Register a reduction that one class of Keras 3 computes; its backend's function is the same on Theano."""
     compute = None if function is None else reduction(function)
     define(names, REDUCED, Kind.REDUCTION, compute, nodes=_nodes(node), number_function=function, keras3_class=keras3,
-           theano=Theano.SAME)  # fmt: skip
+           theano=Theano.SAME, same_on_integers=same_on_integers)  # fmt: skip
 
 
 reduced("reduce_sum sum K.sum tf.reduce_sum tf.math.reduce_sum", "Sum", "Sum", np.sum)
-reduced("reduce_mean mean K.mean tf.reduce_mean tf.math.reduce_mean", "Mean", "Mean", np.mean)
+reduced("reduce_mean mean K.mean tf.reduce_mean tf.math.reduce_mean", "Mean", "Mean", np.mean,
+        same_on_integers=False)  # fmt: skip
 reduced("reduce_max max amax K.max tf.reduce_max tf.math.reduce_max", "Max", "Max")
 reduced("reduce_min min amin K.min tf.reduce_min tf.math.reduce_min", "Min", "Min")
 define("reduce_prod tf.reduce_prod tf.math.reduce_prod", REDUCED, Kind.REDUCTION, reduction(np.prod),
-       nodes=_nodes("Prod"), number_function=np.prod, keras3_class="Prod")  # fmt: skip
-define("prod K.prod", REDUCED, Kind.REDUCTION, keras3_class="Prod", theano=Theano.SAME)
+       nodes=_nodes("Prod"), number_function=np.prod, keras3_class="Prod", same_on_integers=True)  # fmt: skip
+define(
+    "prod K.prod",
+    REDUCED,
+    Kind.REDUCTION,
+    keras3_class="Prod",
+    theano=Theano.SAME,
+    same_on_integers=True,
+)
 define(
     "reduce_std std tf.math.reduce_std K.std",
     REDUCED,

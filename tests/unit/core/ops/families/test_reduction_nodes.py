@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
@@ -47,11 +49,21 @@ def test_a_position_is_an_integer(name: str, axis: int) -> None:
     assert (computed(value).partition(", ")[2], value.dtype) == (f"axis={axis})", "int64")
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("name", ["K.sum", "tf.reduce_max", "tf.reduce_min", "tf.reduce_prod"])
+def test_whole_numbers_stay_whole(name: str, dtype: str) -> None:
+    value = called(name, replace(INTEGERS, dtype=dtype), axis=constant(1))
+    assert isinstance(value, SymbolicTensor)
+    assert (value.dtype, value.shape) == (dtype, (None, 4))
+
+
 def test_what_is_not_understood() -> None:
     with pytest.raises(Unknown, match=r"^the direction$"):
         called("tf.argsort", X, direction=constant("UP"))
     with pytest.raises(Unknown, match=r"^a reduction of int32$"):
-        called("K.sum", INTEGERS)
+        called("K.mean", INTEGERS)
+    with pytest.raises(Unknown, match=r"^a reduction of uint8$"):
+        called("tf.reduce_sum", replace(INTEGERS, dtype="uint8"))
     with pytest.raises(Unknown, match=r"^a reduction of float32$"):
         called("tf.reduce_all", X)
     with pytest.raises(Unknown, match=r"^an epsilon that is not positive$"):
