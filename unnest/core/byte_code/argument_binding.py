@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from unnest.core.byte_code.machine_errors import entry
 from unnest.core.byte_code.read_code_objects import (
     ANY_KEYWORDS,
     ANY_POSITIONAL,
@@ -12,7 +13,6 @@ from unnest.core.byte_code.read_code_objects import (
     GENERATOR,
     CodeObject,
 )
-from unnest.core.byte_code.runtime_values import entry
 from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue
 from unnest.core.model import Unknown
 

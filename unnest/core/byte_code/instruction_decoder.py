@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from unnest.core.byte_code.machine_errors import Impossible
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
     COMPARISONS,
@@ -20,7 +21,6 @@ from unnest.core.byte_code.opcode_tables import (
 )
 from unnest.core.byte_code.opcodes_since_311 import PUSH_EXC_INFO, WITH_EXCEPT_START
 from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
-from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Unknown
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
+from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.run_cost import RunCost
 from unnest.core.byte_code.runtime_values import (
     Exit,
-    Impossible,
     InnerCode,
     InnerFunction,
     Internal,
     Iteration,
     Null,
-    RunCost,
     StackValue,
 )
 from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
+from unnest.core.byte_code.machine_errors import Impossible, entry
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.runtime_values import (
     Cell,
-    Impossible,
     InnerCode,
     InnerFunction,
     Internal,
     Null,
     StackValue,
-    entry,
 )
 from unnest.core.byte_code.value_domain import INNER_FUNCTION, DomainValue, ValueDomain
 from unnest.core.model import Unknown

@@ -1,4 +1,4 @@
-"""Functions of TensorFlow, Keras and NumPy as operations: what customary names are, and where the libraries differ."""
+"""Calls of TensorFlow's, Keras's and NumPy's functions as calls of operations, where the libraries differ, too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.frontends.python_values import Name, PythonValue
 from unnest.core.interpreters.trace import FLOATX, TracedTensor
-from unnest.core.model import Unknown
 from unnest.core.ops.call import OpCall, plain_name
 
 MODULE_BY_ALIAS = {
@@ -29,13 +28,6 @@ SCOPES = frozenset(
     {"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"}
 )
 """Functions for `with` statements that say where, under which name, or after what things are computed."""
-
-
-def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
-    """Return a tensor's shape as known when the model is built: None rows. Raises Unknown for a scalar."""
-    if not tensor.shape:
-        raise Unknown("the shape of a number")
-    return (None, *tensor.shape[1:])
 
 
 def library_call(

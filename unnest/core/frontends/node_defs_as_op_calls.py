@@ -1,6 +1,4 @@
-"""A stored node as the call of an operation: of a TensorFlow graph (NodeDef), or an operation of Keras 3.
-
-A NodeDef has inputs and attributes, an operation of Keras 3 arguments in the config of its class, and in the call.
+"""A stored node of a TensorFlow graph (NodeDef: inputs and attributes) as the call of an operation.
 
 A pattern says what a node's inputs are, in order, where they are not the arguments in order: `axis x`. `*xs` takes the
 inputs that others leave, `indices+x` two lists of as many; `@attr:parameter` is an attribute.
@@ -15,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject
-from unnest.core.ops.call import OpCall, Value, plain_name
+from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import JOINS, MOVES
 from unnest.core.ops.registry import BY_NODE_OP, OPERATIONS
@@ -154,36 +151,3 @@ def _form(pattern: str) -> _Form:
         halves,
         tuple((attribute, parameter or attribute) for attribute, _, parameter in attributes),
     )
-
-
-def keras3_call(
-    class_name: str,
-    args: Sequence[Value],
-    config: Mapping[str, Value],
-    kwargs: Mapping[str, Value] | None = None,
-) -> OpCall:
-    """Return the call of an operation by its class.
-
-    An operation called `k3...` is a class whose arguments are not those of TensorFlow's function of that name.
-    """
-    name = plain_name(class_name)
-    own = f"k3{name}"
-    return OpCall(own if own in OPERATIONS else name, args, {**config, **(kwargs or {})})
-
-
-def plain_argument(stored: Json) -> Value:
-    """Return a constant of Keras 3's JSON as Python has it: a slice, dots, nested lists for an array or a tuple."""
-    if isinstance(stored, Mapping):
-        kind, config = stored.get("class_name"), stored.get("config")
-        if kind == "__ellipsis__":
-            return ...
-        if kind == "__slice__" and isinstance(config, Mapping):
-            return slice(*(config.get(end) for end in ("start", "stop", "step")))
-        return (
-            config.get("value")
-            if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping)
-            else stored
-        )
-    if is_list(stored):
-        return [plain_argument(each) for each in stored]
-    return stored

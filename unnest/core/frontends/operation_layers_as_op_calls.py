@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
+from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call
 from unnest.core.frontends.node_defs_as_op_calls import (
-    keras3_call,
     node_attributes,
     node_call,
     node_inputs,

@@ -18,14 +18,11 @@ from unnest.core.model import Ref
 from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
-from unnest.core.ops.families.arithmetic_comparisons_and_where import (
-    truncated_quotient,
-    whole_quotient,
-)
 from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
 from unnest.core.ops.operation_kinds import IN_PLACE, Kind
 from unnest.core.ops.read_whole_numbers import whole_numbers
 from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
+from unnest.core.ops.truncated_quotients import truncated_quotient, whole_quotient
 
 SIZE_ARGUMENTS = ("shape", "multiples")
 """Arguments that only say how large a tensor is: its numbers do not depend on them."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
+from unnest.core.interpreters.apply_operations_to_rows import TowerOperations
 from unnest.core.interpreters.batch_size_values import BatchSizeValues
-from unnest.core.interpreters.operation_row_rules import TowerOperations
 from unnest.core.interpreters.row_dependence_arithmetic import (
     NO_ROW,
     RowsMixed,

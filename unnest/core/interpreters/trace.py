@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.byte_code.runtime_values import Stopped, TooMuch
+from unnest.core.byte_code.machine_errors import Stopped, TooMuch
 from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply_op_call import bind

@@ -13,8 +13,8 @@ from unnest.core.byte_code.instruction_decoder import (
     comparison,
     may_have_written,
 )
+from unnest.core.byte_code.machine_errors import Impossible
 from unnest.core.byte_code.opcode_tables import PYTHONS
-from unnest.core.byte_code.runtime_values import Impossible
 
 NO_CACHE = (0, 0) * 5
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from unnest.core.byte_code.machine_errors import Impossible
 from unnest.core.byte_code.operand_stack import OperandStack, only_values
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.byte_code.runtime_values import (
-    MAX_STACK_WORK,
-    Impossible,
-    InnerCode,
-    Iteration,
-    Null,
-    RunCost,
-)
+from unnest.core.byte_code.run_cost import MAX_STACK_WORK, RunCost
+from unnest.core.byte_code.runtime_values import InnerCode, Iteration, Null
 from unnest.core.model import Unknown
 
 CODE = CodeObject(

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.frontends.library_calls_as_op_calls import library_call, static_shape
+from unnest.core.frontends.library_calls_as_op_calls import library_call
 from unnest.core.frontends.python_values import Name
+from unnest.core.frontends.stored_code_tracer.tracer_base import static_shape
 from unnest.core.interpreters.trace import TracedTensor
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall

@@ -7,16 +7,13 @@ from typing import Any
 import pytest
 
 from unnest.core.frontends.node_defs_as_op_calls import (
-    keras3_call,
     may_join_rows,
     node_attributes,
     node_call,
     node_inputs,
     node_operation,
     parse_node_def,
-    plain_argument,
 )
-from unnest.core.model import Json
 from unnest.core.ops.call import OpCall
 
 
@@ -98,24 +95,3 @@ def test_constants_have_numbers() -> None:
     for number in ("3", "first"):
         with pytest.raises(ValueError, match=r"."):
             node_inputs({number: 1}, ["x"], 3)
-
-
-def test_a_call_has_the_arguments_of_the_class_too() -> None:
-    assert keras3_call("Sum", [1], {"axis": 1}, {"keepdims": True}) == OpCall(
-        "sum", [1], {"axis": 1, "keepdims": True}
-    )
-    assert keras3_call("Split", [1], {}).name == "k3split"
-    assert keras3_call("ExpandDims", [1], {}).name == "expanddims"
-
-
-def test_constants_are_read() -> None:
-    ends: Json = {"class_name": "__slice__", "config": {"start": 1, "stop": None, "step": -1}}
-    assert plain_argument([ends, {"class_name": "__ellipsis__", "config": {}}, 3]) == [
-        slice(1, None, -1),
-        ...,
-        3,
-    ]
-    assert plain_argument(
-        {"class_name": "__numpy__", "config": {"value": [[1.0]], "dtype": "float32"}}
-    ) == [[1.0]]
-    assert plain_argument({"a": 1}) == {"a": 1}

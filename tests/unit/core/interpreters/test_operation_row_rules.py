@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.unit.core.wrappers.inline import Writer, X
-from unnest.core.interpreters.batch_size_values import BatchSizeValues
-from unnest.core.interpreters.operation_row_rules import ROW_RULES, TowerOperations
-from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER, RowsMixed
+from unnest.core.interpreters.apply_operations_to_rows import TowerOperations
+from unnest.core.interpreters.operation_row_rules import ROW_RULES
+from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, RowsMixed
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TowerTensors
 from unnest.core.model import Ref, Unknown
 from unnest.core.ops.call import OpCall
@@ -62,35 +62,6 @@ def test_rows_of_what_is_made(name: str, kwargs: dict[str, Any], found: list[int
 def test_what_works_along_the_rows(name: str, kwargs: dict[str, Any]) -> None:
     with pytest.raises(RowsMixed):
         made(name, **kwargs)
-
-
-def test_how_many_rows_there_are() -> None:
-    shape = made("shape")
-    assert isinstance(shape, BatchSizeValues)
-    assert (shape.at_batch.tolist(), shape.at_double.tolist()) == ([6, 4], [12, 4])
-    assert shape.depends.tolist() == [True, False]
-    assert shape.is_linear
-
-
-@pytest.mark.parametrize("name", ["merge", "while", "unheardof"])
-def test_nothing_is_known(name: str) -> None:
-    """Of branches, and of unknown operations."""
-    assert made(name) is RowFacts.UNKNOWN
-
-
-def test_what_is_computed_of_a_size_depends_on_how_many_rows_there_are() -> None:
-    w = Writer()
-    known = TowerTensors(
-        LayerTensors(w.graph(w.call("math.exp", X))), {ENTRY: (6, 4)}, rank=2, size=7
-    )
-    size = Ref("size", 0, 0)
-    known.tensors[size] = BatchSizeValues(np.array(6), np.array(12), np.array(1, bool))
-    given = {size: known.tensors[size]}
-    (numbers,) = TowerOperations(known).apply(HERE, OpCall("range", [size], {}), given)  # type: ignore[misc]  # a list
-    assert isinstance(numbers, BatchSizeValues)
-    assert (len(numbers.at_batch), len(numbers.at_double)) == (6, 12)
-    known.tensors[HERE] = numbers
-    assert known.rows_of(HERE)["element"].tolist() == [THEIR_NUMBER] * 6
 
 
 def test_an_argument_that_is_not_there() -> None:

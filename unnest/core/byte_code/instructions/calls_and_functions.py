@@ -7,17 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.instructions.jumps_and_loops import JumpsAndLoops
+from unnest.core.byte_code.machine_errors import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,
     Entrance,
     Exit,
-    Impossible,
     InnerCode,
     InnerFunction,
     Null,
     StackValue,
-    entry,
 )
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue
 from unnest.core.model import Unknown

@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.frame import Block, BlockKind, Frame
 from unnest.core.byte_code.instruction_decoder import Instruction
+from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.run_cost import spend_on
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,
-    Impossible,
     Internal,
     Iteration,
     Null,
     StackValue,
-    spend_on,
 )
 from unnest.core.byte_code.value_domain import DomainValue
 from unnest.core.model import Unknown

@@ -6,13 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.runtime_values import (
-    Impossible,
-    InnerFunction,
-    Internal,
-    Null,
-    entry,
-)
+from unnest.core.byte_code.machine_errors import Impossible, entry
+from unnest.core.byte_code.runtime_values import InnerFunction, Internal, Null
 from unnest.core.byte_code.value_domain import (
     DomainValue,
 )

@@ -5,10 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from unnest.core.frontends import python_containers
-from unnest.core.frontends.library_calls_as_op_calls import (
-    MODULE_BY_ALIAS,
-    static_shape,
-)
+from unnest.core.frontends.library_calls_as_op_calls import MODULE_BY_ALIAS
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS
 from unnest.core.frontends.python_values import (
     UNKNOWN,
@@ -18,7 +15,7 @@ from unnest.core.frontends.python_values import (
     PythonValue,
     flat,
 )
-from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase, static_shape
 from unnest.core.interpreters.trace import (
     Effect,
     TracedTensor,

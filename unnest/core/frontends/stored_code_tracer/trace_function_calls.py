@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unnest.core.frontends.library_calls_as_op_calls import (
-    SCOPES,
-    library_call,
-    static_shape,
-)
+from unnest.core.frontends.library_calls_as_op_calls import SCOPES, library_call
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS, LISTS_OF_PYTHON_2
 from unnest.core.frontends.python_values import (
     UNKNOWN,
@@ -21,7 +17,7 @@ from unnest.core.frontends.python_values import (
     every,
     lists_in,
 )
-from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase
+from unnest.core.frontends.stored_code_tracer.tracer_base import TracerBase, static_shape
 from unnest.core.interpreters.trace import (
     FLOATX,
     TracedTensor,

@@ -172,3 +172,10 @@ class TracerBase(ValueDomain[PythonValue]):
             )
             else value
         )
+
+
+def static_shape(tensor: TracedTensor) -> tuple[int | None, ...]:
+    """Return a tensor's shape as known when the model is built: None rows. Raises Unknown for a scalar."""
+    if not tensor.shape:
+        raise Unknown("the shape of a number")
+    return (None, *tensor.shape[1:])

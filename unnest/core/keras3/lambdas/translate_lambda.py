@@ -10,9 +10,9 @@ from unnest.core import json_tree
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
+from unnest.core.byte_code.machine_errors import Impossible
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant, Opaque
-from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions

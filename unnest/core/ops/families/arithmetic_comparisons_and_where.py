@@ -23,6 +23,7 @@ from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
 from unnest.core.ops.shape_arithmetic import broadcast, shape_of
+from unnest.core.ops.truncated_quotients import truncated_quotient, whole_quotient
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -69,19 +70,6 @@ def arithmetic(function: Callable[..., Any]) -> Callable[..., Array]:
         return np.asarray(function(*arrays))
 
     return compute
-
-
-def truncated_quotient(x: Array, y: Array) -> Array:
-    """Return x / y; of whole numbers towards zero."""
-    return (
-        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
-    )
-
-
-def whole_quotient(x: Array, y: Array) -> Array:
-    """Return x / y towards zero, of fractions too."""
-    quotient = np.trunc(x / y)
-    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient
 
 
 def logical(function: Callable[..., Any]) -> Callable[..., Array]:

@@ -21,8 +21,8 @@ from tests.unit.core.byte_code.test_machine import (
     TUPLE,
     run,
 )
+from unnest.core.byte_code.machine_errors import Impossible
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.byte_code.runtime_values import Impossible
 from unnest.core.model import Unknown
 
 MAKE_FUNCTION, LOAD_CLOSURE, DEREF = 132, 135, 136
