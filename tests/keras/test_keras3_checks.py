@@ -45,9 +45,21 @@ def test_predicts_as_its_own_stack_did(name: str, keras: Any, tf: Any, tmp_path:
         np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
+@pytest.mark.parametrize("path", sorted((FIXTURES / "other_shapes").glob("*-own.json")), ids=str)
+def test_weights_alone_predict_with_their_own_json(path: Path, keras: Any, tmp_path: Path) -> None:
+    """In Keras 3 and, as an `.h5` of their own dialect, in tf_keras."""
+    stem = path.name.removesuffix("-own.json")
+    asked: dict[str, Any] = {"keras": "3"} if keras.__name__ == "keras" else {"to": "h5"}
+    output = tmp_path / ("out.keras" if keras.__name__ == "keras" else "out.h5")
+    done = unnest.fix(path.with_name(f"{stem}.weights.h5"), output, architecture=path, **asked)
+    assert done.error is None
+    with np.load(path.with_name(f"{stem}.npz")) as io:
+        found = keras.models.load_model(output).predict(io["x0"], verbose=0)
+        np.testing.assert_allclose(found, io["y0"], atol=1e-5)
+
+
 #: What is refused by name.
 REFUSED = {
-    "tf23-integers",
     *(f"{stack}-shapeless_{kind}" for stack in ("k224", "k231") for kind in (
         "steps", "pixels")),
 }  # fmt: skip

@@ -15,14 +15,14 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
-from unnest.core.keras3.conversion_context import refused
+from unnest.core.keras3.conversion_context import misfit, refused
 from unnest.core.keras3.convert_config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS
 from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.keras_facts.stored_class_names import record_of
-from unnest.core.keras_facts.weight_shape_check import shape_contradiction
+from unnest.core.keras_facts.weight_shape_check import contradiction_by_input, shape_contradiction
 from unnest.core.keras_facts.weights_of_wrapped_layers import expected_weight_total
 from unnest.core.layers.catalog import LAYER_RECORDS, built_axes, layer_record, takes
 from unnest.core.layers.read_config_values import policy_name, settings
@@ -194,11 +194,11 @@ def _check_weights(layer: _Layer) -> None:
     as_layer = Layer(layer.name, layer.class_name, settings(layer.entry), layer.entry, ())
     shapes = [tensor.shape for tensor in layer.weights]
     if why_not := shape_contradiction(as_layer, shapes, takes_cudnn=False):
-        raise refused(layer.name, layer.class_name, why_not)
+        raise misfit(layer.name, layer.class_name, why_not)
 
 
 def _check_sizes(layer: _Layer) -> None:
-    """Raise CannotConvert where an axis that weights are made for is unknown, or not as long as in the first weight."""
+    """Raise CannotConvert where an axis that weights are made for is unknown, or of another size than the weights."""
     if "build_config" in layer.entry:
         return
     for shape in layer.inputs:
@@ -220,7 +220,12 @@ def _check_sizes(layer: _Layer) -> None:
                 why = (
                     f"its first weight is for {found} features, and its input has {shape[axes[-1]]}"
                 )
-                raise refused(layer.name, layer.class_name, why)
+                raise misfit(layer.name, layer.class_name, why)
+        why_not = contradiction_by_input(
+            layer.class_name, settings(layer.entry), shape, [w.shape for w in layer.weights]
+        )
+        if why_not is not None:
+            raise misfit(layer.name, layer.class_name, why_not)
 
 
 def _promised(entry: JsonObject) -> int | None:

@@ -23,6 +23,10 @@ class CannotConvert(Exception):
     """Keras 3 cannot hold this, or not without doubt; the message names the layer, its class and the reason."""
 
 
+class WeightsDoNotFit(CannotConvert):
+    """A layer's weights have other shapes than every Keras makes for its config and its input."""
+
+
 class Conversion(NamedTuple):
     """One rule that changed something: its name, the layers that it touched, and what it does."""
 
@@ -183,6 +187,10 @@ class OldLayer:
         """Return Keras 3's layer of this class and name; its weights are kept unless others are given."""
         return NewLayer(self.name, self.kind, config, self.weights if weights is None else weights)
 
+    def misfit(self, why: str) -> WeightsDoNotFit:
+        """Return the exception that refuses the layer for the shapes of its weights, with the reason."""
+        return misfit(self.name, self.kind, why)
+
     def note(self, rule: str, detail: str = "") -> None:
         """Note that `rule` changed the layer; `detail` is added to the rule's sentence."""
         self.context.note(rule, self.name, detail)
@@ -224,6 +232,11 @@ def _has_initializers_of_2(architecture: Json) -> bool:
 def refused(name: str, kind: str, why: str) -> CannotConvert:
     """Return the exception that refuses a layer, with the reason."""
     return CannotConvert(f"{name!r} ({kind}): {why}")
+
+
+def misfit(name: str, kind: str, why: str) -> WeightsDoNotFit:
+    """Return the exception that refuses a layer for the shapes of its weights, with the reason."""
+    return WeightsDoNotFit(f"{name!r} ({kind}): {why}")
 
 
 def listed(values: Iterable[object]) -> str:

@@ -11,7 +11,13 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_model, model_name, read
 from unnest.core.architecture.nested_models import by_owner
 from unnest.core.keras3.check_converted_model import check_output
-from unnest.core.keras3.conversion_context import CannotConvert, Context, Conversion, refused
+from unnest.core.keras3.conversion_context import (
+    CannotConvert,
+    Context,
+    Conversion,
+    WeightsDoNotFit,
+    refused,
+)
 from unnest.core.keras3.convert_model_graph import convert_graph
 from unnest.core.keras3.keras1.keras1_to_keras2_arguments import DATA_FORMAT_BY_ORDERING
 from unnest.core.keras3.layer_replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
@@ -35,6 +41,8 @@ class Converted(NamedTuple):
     conversions: tuple[Conversion, ...] = ()
     findings: tuple[Finding, ...] = ()
     refusal: Refusal | None = None
+    misfit: str | None = None
+    """The layer whose weights have other shapes than every Keras makes for it, with the shapes."""
 
 
 def convert(stored: Stored) -> Converted:
@@ -58,6 +66,7 @@ def convert(stored: Stored) -> Converted:
             context.conversions(),
             tuple(context.notes.findings),
             Refusal("cannot-convert", f"{e}"),
+            f"{e}" if isinstance(e, WeightsDoNotFit) else None,
         )
     if context.notes.guessed:
         context.notes.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.notes.guessed)))

@@ -17,7 +17,7 @@ from unnest.core.keras_facts.stored_class_names import current_class_name, is_ke
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.layers.weight_rules import PartialShape
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Shape
 
 WeightShape = tuple[int, ...]
 
@@ -55,6 +55,20 @@ def shape_contradiction(
         of_kin = _shapes_of_cudnn_kin(kind, config) if takes_cudnn else None
         fits = _fit(shapes, wanted) or (of_kin is not None and _fit(shapes, of_kin))
     return None if fits else _contradiction(shapes, wanted)
+
+
+def contradiction_by_input(
+    class_name: str, config: JsonObject, input_shape: Shape, shapes: Sequence[WeightShape]
+) -> str | None:
+    """Return a contradiction of the shapes of all weights and those that a layer makes for such an input; or None."""
+    rule = layer_record(class_name).weight_shapes_of_input
+    wanted = rule(config, input_shape) if rule is not None and shapes else None
+    if wanted is None or (len(shapes) == len(wanted) and _fit(shapes, wanted)):
+        return None
+    found = f"its weights have the shapes {_written(shapes)}"
+    return (
+        f"{found}, its config and its input, {_written([input_shape])}, promise {_written(wanted)}"
+    )
 
 
 def _contradiction(shapes: Sequence[WeightShape], wanted: Sequence[PartialShape]) -> str:

@@ -42,6 +42,7 @@ LAYERS = (
         arguments=(*ALPHA, "shared_axes"),
         keras_1_arguments={"init": "alpha_initializer"},
         weights=(Weight("alpha"),),
+        weight_shapes_of_input=weight_rules.prelu_shapes,
         built_axes=weight_rules.unshared_axes,
         output_shape=shape_rules.same,
         mask=MaskUse.PASSES,

@@ -60,6 +60,7 @@ LAYERS = (
             "activity_regularizer",
         ),
         weights=(KERNEL_WEIGHT, Weight("bias", switch="bias_axes")),
+        weight_shapes_of_input=weight_rules.einsum_shapes,
         applies_activation=True,
     ),
     KerasLayer(

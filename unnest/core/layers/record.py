@@ -113,6 +113,8 @@ class KerasLayer:
         weights: its own, in the order in which it makes them; None where no release was looked at, or code decides.
         weight_count: their number by the config, where its initializers do not say.
         weight_shapes: shapes of the first weights by the config, None for a size that depends on the input.
+        weight_shapes_of_input: shapes of all weights by the config and the input's shape, where `features_axis` is not
+            enough.
         built_axes: axes of an input of that rank whose sizes the weights are made for.
         features_axis: the axis of the first weight that is as long as the one axis of the input that it is built for;
             of a convolution in groups, as each group's part of it.
@@ -175,6 +177,7 @@ class KerasLayer:
     weights: tuple[Weight, ...] | None = None
     weight_count: Callable[[JsonObject], int] | None = None
     weight_shapes: Callable[[JsonObject], list[PartialShape] | None] | None = None
+    weight_shapes_of_input: Callable[[JsonObject, Shape], list[PartialShape] | None] | None = None
     built_axes: Callable[[JsonObject, int], list[int]] | None = None
     features_axis: int | None = None
     gates: str = ""

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from unnest.core.model import Json, JsonObject
+from unnest.core.model import Json, JsonObject, Shape
 
 PartialShape: TypeAlias = "tuple[int | None, ...]"
 """Shape of a weight; None for a size that depends on the input."""
@@ -125,6 +126,55 @@ def attention_shapes(config: JsonObject) -> list[PartialShape] | None:
         shapes += [(None, heads, each), (heads, each)]
     shapes += [(heads, of_value, None), (None,)]
     return shapes[::2] if config.get("use_bias") is False else shapes
+
+
+# ---- shapes of all weights, by the shape of the input too ----
+
+
+def prelu_shapes(config: JsonObject, shape: Shape) -> list[PartialShape] | None:
+    """One number for each place of a row; axes in `shared_axes` have one for all their places."""
+    unshared = unshared_axes(config, len(shape))
+    return [tuple(shape[axis] if axis in unshared else 1 for axis in range(1, len(shape)))]
+
+
+def einsum_shapes(config: JsonObject, shape: Shape) -> list[PartialShape] | None:
+    """Kernel and bias by the equation: letters of the input have its sizes, others those of `output_shape`.
+
+    None for an equation that does not fit the input. (Source: keras/layers/core/einsum_dense.py of TensorFlow 2.15,
+    and of Keras 3.15: `_analyze_split_string`.)
+    """
+    parts = re.fullmatch(
+        r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?",
+        str(config.get("equation")).replace(" ", ""),
+    )
+    given = config.get("output_shape")
+    sizes = [given] if isinstance(given, int) else given
+    if parts is None or not isinstance(sizes, Sequence):
+        return None
+    of_input, of_kernel, of_output = parts[2], parts[4], parts[6]
+    elided = len(shape) - len(of_input)
+    if elided < 0 or (elided > 0 and not (parts[1] or parts[3])):
+        return None
+    behind = shape[elided:] if parts[1] else shape[: len(of_input)]
+    if parts[1] and elided > 0:
+        outputs = [_size(n) for n in sizes]
+        outputs = outputs[len(outputs) - len(of_output) :]
+    else:
+        outputs = [shape[0], *(_size(n) for n in sizes)]
+    known = {
+        **dict(zip(of_output, outputs, strict=False)),
+        **dict(zip(of_input, behind, strict=True)),
+    }
+    if not set(of_kernel) <= known.keys():
+        return None
+    kernel = tuple(known[letter] for letter in of_kernel)
+    axes = config.get("bias_axes")
+    if not isinstance(axes, str) or not axes:
+        return [kernel]
+    by_output = dict(zip(of_output, outputs, strict=False))
+    first = min(of_output.find(letter) for letter in axes)
+    bias = [by_output.get(letter) if letter in axes else 1 for letter in of_output[max(first, 0) :]]
+    return [kernel, (*bias, *[1] * (elided if parts[3] else 0))]
 
 
 def _window(config: JsonObject, axes: int) -> list[int | None]:

@@ -23,6 +23,7 @@ from unnest.formats.change_container.conversion_checks import (
     check_listed_once,
     check_owners_known,
     check_readable,
+    check_shapes_by_input,
     check_weights,
     naming_file,
     no_architecture,
@@ -103,6 +104,7 @@ def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat
                     is_moved=target.container != source.container,
                     takes_cudnn=target.container == "h5",
                 )
+        check_shapes_by_input(source, target.model)
     return target
 
 

@@ -147,6 +147,30 @@ def check_weights(
         _check_shapes(source, layer, tensors, takes_cudnn=takes_cudnn)
 
 
+def check_shapes_by_input(source: Source, model: Stored) -> None:
+    """Check weights that were stored alone against the shapes that follow from the layers' inputs.
+
+    The conversion to Keras 3 works these out for every layer; what else it refuses says nothing of the weights.
+
+    Raises:
+        Refused: weights have other shapes than any Keras makes for their layer.
+
+    """
+    is_given = source.stored.contents == "weights" and model.contents == "model"
+    if not is_given or model.is_keras_3 or model.architecture is None:
+        return
+    from unnest.core.keras3.convert_stored_model import convert  # a third of all modules
+
+    if misfit := convert(model).misfit:
+        raise other_architecture(source, misfit)
+
+
+def other_architecture(source: Source, why: str) -> Refused:
+    """Return the refusal of weights that are not those of the model whose architecture was given."""
+    advice = "pass the JSON of the model that was saved"
+    return Refused("architecture-mismatch", f"{source.path}: {why}; {advice}")
+
+
 def _check_shapes(
     source: Source, layer: Layer, tensors: Sequence[Tensor], *, takes_cudnn: bool
 ) -> None:
@@ -159,8 +183,7 @@ def _check_shapes(
     if why is None:
         return
     if source.stored.contents == "weights":
-        advice = "pass the JSON of the model that was saved"
-        raise Refused("architecture-mismatch", f"{source.path}: {layer.name}: {why}; {advice}")
+        raise other_architecture(source, f"{layer.name}: {why}")
     advice = "the file is damaged, or its weights are another model's"
     raise Refused("weights-unplaced", f"{source.path}: {layer.name}: {why}; {advice}")
 
@@ -202,8 +225,7 @@ def _check_complete(
     is_apart = source.stored.contents == "weights" and not is_quantized(layer.config)
     if promised is not None and is_apart and len(weights) > promised:
         what = f"{layer.name} has {len(weights)} weights in the file, and {promised} by the architecture"
-        advice = "pass the JSON of the model that was saved"
-        raise Refused("architecture-mismatch", f"{source.path}: {what}; {advice}")
+        raise other_architecture(source, what)
     if promised is not None and len(weights) < promised and (weights or not may_have_none):
         have = (
             f"{len(weights)} of {promised} weights"

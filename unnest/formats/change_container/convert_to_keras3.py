@@ -25,6 +25,7 @@ from unnest.formats.change_container.conversion_checks import (
     naming_file,
     no_architecture,
     no_weights,
+    other_architecture,
 )
 from unnest.formats.change_container.conversion_losses import (
     checkpoint_losses,
@@ -140,6 +141,8 @@ def _complete(source: Source, plan: Plan) -> Stored:
 
 def _converted(source: Source, model: Stored) -> Converted:
     done = convert(model)
+    if done.misfit is not None and source.stored.contents == "weights":
+        raise other_architecture(source, done.misfit)
     if done.refusal is not None:
         raise Refused(done.refusal.code, f"{source.path}: {done.refusal.message}")
     return done

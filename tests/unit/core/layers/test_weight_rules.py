@@ -77,3 +77,19 @@ def test_weight_counts() -> None:
     assert weight_rules.reversible_embedding_count({"tie_weights": True}) == 1
     assert weight_rules.reversible_embedding_count({"tie_weights": False}) == 2
     assert weight_rules.normalization_count({"mean": [0.0]}) == 0
+
+
+def test_shapes_by_the_input() -> None:
+    """Of a PReLU and an EinsumDense; an equation that does not fit the input promises nothing."""
+    assert weight_rules.prelu_shapes({"shared_axes": [1]}, (None, 5, 2)) == [(1, 2)]
+    assert weight_rules.prelu_shapes({"shared_axes": None}, (None, None, 2)) == [(None, 2)]
+    dense: dict[str, Any] = {"equation": "abc,cd->abd", "output_shape": [5, 3], "bias_axes": "bd"}
+    assert weight_rules.einsum_shapes(dense, (None, 5, 2)) == [(2, 3), (5, 3)]
+    assert weight_rules.einsum_shapes({**dense, "bias_axes": "b"}, (None, 5, 2)) == [(2, 3), (5, 1)]
+    dots: dict[str, Any] = {"equation": "...x,xy->...y", "output_shape": 3, "bias_axes": "y"}
+    assert weight_rules.einsum_shapes(dots, (None, 5, 4, 2)) == [(2, 3), (3,)]
+    behind: dict[str, Any] = {"equation": "ab...,bc->ac...", "output_shape": 3, "bias_axes": "c"}
+    assert weight_rules.einsum_shapes(behind, (None, 5, 2)) == [(5, 3), (3, 1)]
+    assert weight_rules.einsum_shapes({**dense, "bias_axes": None}, (None, 5, 2)) == [(2, 3)]
+    assert weight_rules.einsum_shapes(dense, (None, 5, 4, 2)) is None
+    assert weight_rules.einsum_shapes({"equation": "abc"}, (None, 5, 2)) is None

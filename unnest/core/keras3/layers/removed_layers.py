@@ -156,6 +156,9 @@ def _patch_weights(old: OldLayer, patches: _Patches, filters: int) -> Weights:
         return ()
     own, *bias = old.weights
     count = prod(patches.places)
+    kernel = (count, patches.elements, filters)
+    if own.shape != kernel:
+        raise old.misfit(f"its kernel has the shape {own.shape}, for its input it is {kernel}")
     if patches.channels_first:
         split = derived_weights.reshaped(own, count, patches.channels, *patches.kernel, filters)
         channels_last = derived_weights.transposed(split, 0, 2, 3, 1, 4)
