@@ -16,7 +16,7 @@ from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
 from unnest.core.rewrite.summarize_template import summarize_wrapped_template
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
-from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training
+from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training, reads_mask
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.findings import Code, Finding
@@ -167,11 +167,14 @@ class _Unwrapping:
         """Return the scope by which a wrapper is taken out.
 
         A whole wrapper leaves its template in the place of the model. Where that cannot be (inputs and outputs exchange
-        names, or the outer model reads others than the template has), it is taken out as an embedded one.
+        names, or the outer model reads others than the template has, or hands it a mask), it is taken out as an
+        embedded one.
         """
         scope = wrapper.scope(graph)
         if scope != "whole" or wrapper.inline is not None:
             return scope
+        if reads_mask(graph.call(wrapper.towers[0])):
+            return "embedded"
         if remove_one_wrapper.exchanges_names(graph, wrapper):
             return "embedded"
         if place.inside and not remove_one_wrapper.has_same_inputs_and_outputs(graph, wrapper):

@@ -103,6 +103,16 @@ def is_in_training(call: Call) -> bool:
     return any(part.get("training") in (True, 1) for part in json_tree.objects(call.stored))
 
 
+def reads_mask(call: Call) -> bool:
+    """Return True if a call is given a mask, which is a tensor and no input of what is called."""
+    return any(
+        isinstance(leaf, str)
+        for part in json_tree.objects(call.stored)
+        if "mask" in part
+        for _, leaf in json_tree.leaves(part["mask"], ())
+    )
+
+
 #: The mode of Keras 1's BatchNormalization that takes the means of the rows at hand, in training or not.
 OF_EVERY_BATCH = 2
 

@@ -288,3 +288,19 @@ def test_an_activation_of_keras_3_is_a_text() -> None:
 )
 def test_what_has_a_number_of_rows_of_its_own(one: OneLayer, answer: bool) -> None:
     assert layer_batch_roles.fixes_rows(*one) is answer
+
+
+@pytest.mark.parametrize(
+    ("stored", "reads"),
+    [
+        ([["x", 0, 0, {"mask": ["m", 0, 0]}]], True),
+        ([["x", 0, 0, {"mask": [None, ["m", 0, 0]]}]], True),
+        ({"args": [], "kwargs": {"mask": {"class_name": "__keras_tensor__"}}}, True),
+        ([["x", 0, 0, {"mask": None}]], False),
+        ([["x", 0, 0, {"mask": [None, None], "training": False}]], False),
+        ([["mask", 0, 0, {}]], False),
+        (None, False),
+    ],
+)
+def test_calls_with_a_mask(stored: Json, reads: bool) -> None:
+    assert layer_batch_roles.reads_mask(Call((), stored)) is reads
