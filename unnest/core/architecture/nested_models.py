@@ -88,3 +88,8 @@ def by_owner(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
             tensor._replace(owner=tensor.owner[1:])
         )
     return {name: tuple(own) for name, own in owned.items()}
+
+
+def with_owner(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
+    """Return a layer's weights as weights of the model that contains it."""
+    return [w._replace(owner=(name, *w.owner)) for w in weights]

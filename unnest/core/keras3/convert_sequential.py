@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph
+from unnest.core.architecture.nested_models import with_owner
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert_config_values import plain_json
-from unnest.core.keras3.graph.functional_model_json import with_owner
-from unnest.core.keras3.graph.graph_builder import Builder
+from unnest.core.keras3.graph.graph_builder import Builder, place_chain
 from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
 from unnest.core.keras3.graph.result_specs import dtype_of
 from unnest.core.keras3.layer_replacements import (
@@ -19,11 +19,7 @@ from unnest.core.keras3.layer_replacements import (
     SEQUENTIAL,
     Choice,
     Expansion,
-    GraphTensor,
-    LayerArguments,
-    LayerCall,
     NewLayer,
-    NodeTree,
     Piece,
     Shares,
 )
@@ -243,33 +239,6 @@ def _functional_with_operations(
     return builder.model(
         name, [start], [place_chain(builder, start, pieces[1:], names[1:])], {"trainable": True}
     )
-
-
-def place_chain(
-    builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]
-) -> GraphTensor:
-    """Return the output of a chain that `tensor` goes into."""
-    for piece, name in zip(pieces, names, strict=True):
-        tensor = place_piece(builder, piece, (tensor,), name)
-    return tensor
-
-
-def place_piece(
-    builder: Builder, piece: Piece, args: tuple[NodeTree, ...], name: str
-) -> GraphTensor:
-    """Add the only call of a converted layer with one output, under the layer's name; return the output."""
-    given = LayerArguments(args, {}, builder.specs, builder.dtypes, builder.rows)
-    if isinstance(piece, Choice):
-        tensors = given.tensors
-        piece = piece.resolved([given.spec(t) for t in tensors], [given.dtype(t) for t in tensors])
-    if isinstance(piece, NewLayer):
-        placed = builder.place(LayerCall(piece, args), name)
-    else:
-        assert isinstance(piece, Expansion), "resolved before"
-        (tree,) = piece.outputs(given)
-        placed = builder.place(tree, name, name)
-    assert isinstance(placed, GraphTensor)
-    return placed
 
 
 def build_shape(model: JsonObject) -> list[Json] | None:

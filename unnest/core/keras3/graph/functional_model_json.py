@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import keras_order, reached
+from unnest.core.architecture.nested_models import with_owner
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras3.layer_replacements import (
@@ -174,8 +175,3 @@ def _packed(structure: Json, ends: Iterator[Json]) -> Json:
     if not is_list(structure) or (structure and isinstance(structure[0], str)):
         return next(ends)
     return [_packed(part, ends) for part in structure]
-
-
-def with_owner(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
-    """Return a layer's weights as weights of the model that contains it."""
-    return [w._replace(owner=(name, *w.owner)) for w in weights]

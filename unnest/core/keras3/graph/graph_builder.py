@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.keras3.graph import sums_mistaken_for_bias_adds
-from unnest.core.keras3.graph.functional_model_json import Entry, GraphEntries, stored_arguments
+from unnest.core.keras3.graph.functional_model_json import (
+    Entry,
+    GraphEntries,
+    stored_arguments,
+)
 from unnest.core.keras3.graph.rename_layers_for_keras3 import operation_name
 from unnest.core.keras3.graph.result_specs import (
     dtype_of,
@@ -19,12 +23,15 @@ from unnest.core.keras3.graph.result_specs import (
 )
 from unnest.core.keras3.graph.sums_mistaken_for_bias_adds import has_misplaced_sum
 from unnest.core.keras3.layer_replacements import (
+    Choice,
     EqualRows,
+    Expansion,
     GraphTensor,
     LayerArguments,
     LayerCall,
     NewLayer,
     NodeTree,
+    Piece,
     tensors_in,
 )
 from unnest.core.keras3_op_node import Input, OpNode, Part
@@ -222,3 +229,30 @@ class Builder(GraphEntries):
     def dtype(self, tensor: GraphTensor) -> str:
         """Return the dtype of a tensor; float32 if nothing says otherwise."""
         return LayerArguments((), {}, self.specs, self.dtypes).dtype(tensor)
+
+
+def place_chain(
+    builder: Builder, tensor: GraphTensor, pieces: Sequence[Piece], names: Sequence[str]
+) -> GraphTensor:
+    """Return the output of a chain that `tensor` goes into."""
+    for piece, name in zip(pieces, names, strict=True):
+        tensor = place_piece(builder, piece, (tensor,), name)
+    return tensor
+
+
+def place_piece(
+    builder: Builder, piece: Piece, args: tuple[NodeTree, ...], name: str
+) -> GraphTensor:
+    """Add the only call of a converted layer with one output, under the layer's name; return the output."""
+    given = LayerArguments(args, {}, builder.specs, builder.dtypes, builder.rows)
+    if isinstance(piece, Choice):
+        tensors = given.tensors
+        piece = piece.resolved([given.spec(t) for t in tensors], [given.dtype(t) for t in tensors])
+    if isinstance(piece, NewLayer):
+        placed = builder.place(LayerCall(piece, args), name)
+    else:
+        assert isinstance(piece, Expansion), "resolved before"
+        (tree,) = piece.outputs(given)
+        placed = builder.place(tree, name, name)
+    assert isinstance(placed, GraphTensor)
+    return placed

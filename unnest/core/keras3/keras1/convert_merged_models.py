@@ -9,8 +9,7 @@ from typing import TypeAlias
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.keras3.conversion_context import Context, refused
-from unnest.core.keras3.convert_sequential import place_chain, place_piece
-from unnest.core.keras3.graph.graph_builder import Builder
+from unnest.core.keras3.graph.graph_builder import Builder, place_chain, place_piece
 from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
 from unnest.core.keras3.layer_replacements import LayerCall, NewLayer, Shares
 

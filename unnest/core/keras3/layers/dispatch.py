@@ -20,6 +20,7 @@ from unnest.core.keras3.layers import (
     convert_wrapper_layers,
     kept_layers,
     removed_layers,
+    renamed_layer_classes,
 )
 from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
@@ -124,8 +125,8 @@ def _operation(old: OldLayer) -> Piece:
 LAYER_RULES: dict[str, LayerRule] = {
     "InputLayer": kept_layers.input_layer,
     "Activation": kept_layers.activation_layer,
-    "ThresholdedReLU": kept_layers.thresholded_relu,
-    "Merge": kept_layers.merge,
+    "ThresholdedReLU": renamed_layer_classes.thresholded_relu,
+    "Merge": renamed_layer_classes.merge,
     "BatchNormalization": convert_normalization.batch_normalization,
     "Normalization": convert_normalization.normalization,
     **dict.fromkeys(

@@ -20,7 +20,7 @@ from unnest.core.keras3.layers.convert_activations import (
 from unnest.core.keras3.masks.keep_old_masks import without_output_mask
 from unnest.core.keras3.masks.layer_mask_behaviour import drops_mask
 from unnest.core.keras_facts.weight_counts_by_config import initialized_weight_counts
-from unnest.core.layers.catalog import MERGE_MODES, layer_record
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Json
 
 
@@ -95,16 +95,6 @@ def prelu(old: OldLayer) -> Piece:
     return plain_layer(old)
 
 
-def thresholded_relu(old: OldLayer) -> Piece:
-    """Convert ThresholdedReLU to ReLU with that threshold."""
-    old.note("thresholded-relu")
-    threshold = old.config.get("theta", 1.0)
-    own = old.without("theta").with_config(
-        {"threshold": threshold, "max_value": None, "negative_slope": 0.0}
-    )
-    return plain_layer(replace(own, kind="ReLU"))
-
-
 def separable_1d(old: OldLayer) -> Piece:
     """Convert SeparableConv1D; `causal`, which Keras 3 refuses, becomes zeros in front and `valid`."""
     if old.config.get("padding") != "causal":
@@ -163,43 +153,6 @@ def input_layer(old: OldLayer) -> Piece:
         old.name,
         "InputLayer",
         {"batch_shape": list(shape), "dtype": dtype, "sparse": False, "name": old.name},
-    )
-
-
-def merge(old: OldLayer) -> Piece:
-    """Convert Keras 1's Merge by its mode."""
-    mode = old.config.get("mode")
-    if old.config.get("layers"):
-        raise old.refused("holds its branches, models of their own, as a Sequential's first layer")
-    if old.config.get("mode_type", "raw") != "raw":
-        return _merge_by_function(old)
-    if str(mode) not in MERGE_MODES:
-        raise old.refused(f"mode {str(mode)[:20]!r} has no counterpart in Keras 3")
-    old.note("merge")
-    new: dict[str, Json] = {"name": old.name, "trainable": True}
-    if mode == "concat":
-        new["axis"] = old.config.get("concat_axis", -1)
-    if mode == "dot":
-        new["axes"] = old.config.get("dot_axes", -1)
-        new["normalize"] = False
-    return plain_layer(replace(old, kind=MERGE_MODES[str(mode)].name, config=new))
-
-
-def _merge_by_function(old: OldLayer) -> Piece:
-    """Convert a Merge whose mode is a function, stored as a Lambda's is under keys of its own.
-
-    (Source: files of Keras 1.2.2.)
-    """
-    from unnest.core.keras3.lambdas import lambda_layer_rule
-
-    named = {"function": old.config.get("mode"), "function_type": old.config["mode_type"]}
-    kept = {
-        key: old.config[key]
-        for key in ("arguments", "output_shape", "output_shape_type")
-        if key in old.config
-    }
-    return lambda_layer_rule.rule(
-        replace(old, kind="Lambda", config={"name": old.name, **named, **kept})
     )
 
 
