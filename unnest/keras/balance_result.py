@@ -150,9 +150,9 @@ class Balance:
         if self.best is None or not self.pays:
             return None
         kinds = {name.partition(":")[0] for name in self.devices}
-        numbered = kinds == {device_names.kind_of_numbers()}
+        are_numbered = kinds == {device_names.kind_of_numbers()}
         gpus: list[Any] = (
-            [int(d.partition(":")[2]) for d in self.devices] if numbered else list(self.devices)
+            [int(d.partition(":")[2]) for d in self.devices] if are_numbered else list(self.devices)
         )
         ratios = f", ratios={list(self.ratios)}" if self.ratios else ""
         return f"multi_gpu_model(model, gpus={gpus}{ratios})"

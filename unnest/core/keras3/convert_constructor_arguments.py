@@ -60,7 +60,17 @@ DROPPED_IF: dict[str, Test] = {
 
 
 def converted_arguments(old: OldLayer) -> dict[str, Json]:
-    """Return the arguments for Keras 3's class of that name. Raises CannotConvert for one that it does not take."""
+    """Return the arguments for Keras 3's class of that name.
+
+    An argument that the class does not take is left out if its value is idle: Keras 3 computes the same without it
+    (`DROPPED_IF`, and `idle` in the layer's record). Any layer takes an `activity_regularizer`, through Layer. What is
+    left out or filled in is noted in `old.context`, and a penalty that standalone Keras summed over the batch in
+    `notes.summed_penalties`.
+
+    Raises:
+        CannotConvert: an argument is unknown, or Keras 3 has not what it holds.
+
+    """
     kind, config, context = old.kind, old.config, old.context
     record = layer_record(kind)
     new: dict[str, Json] = {"name": old.name}
@@ -73,12 +83,12 @@ def converted_arguments(old: OldLayer) -> dict[str, Json]:
         if takes(kind, key):
             new[key] = _value(old, key, value)
             continue
-        test = _idle(record, key)
+        is_idle = _idle_test(record, key)
         if key == "activity_regularizer" and value is not None:
             new[key] = convert_config_values.regularizer(value, old.name, context)
-        elif test is None:
+        elif is_idle is None:
             raise old.refused(f"its argument {key!r} = {value!r} is not known")
-        elif not test(value):
+        elif not is_idle(value):
             raise old.refused(f"Keras 3 has no {key!r}, and it holds {value!r}")
         else:
             old.note("arguments")
@@ -93,7 +103,7 @@ def converted_arguments(old: OldLayer) -> dict[str, Json]:
     return new
 
 
-def _idle(record: KerasLayer, argument: str) -> Test | None:
+def _idle_test(record: KerasLayer, argument: str) -> Test | None:
     """Return the test for values with which Keras 3 computes the same without the argument; None if it has none."""
     values = record.idle.get(argument)
     if values is None:
@@ -125,8 +135,9 @@ def _data_format_of_then(old: OldLayer, record: KerasLayer) -> str:
 def _has_penalty_on_outputs(old: OldLayer) -> bool:
     """Return True if a layer adds a penalty on its outputs to the loss, by a factor that is not zero.
 
-    Standalone Keras added the sum over the batch; tf.keras and Keras 3 divide it by the rows. (Source: Layer.__call__
-    of Keras 1.2.2 to 2.3.1, and of TensorFlow 1.13; Keras 3.15, keras/src/layers/layer.py.)
+    A regularizer without numbers is unknown, and counts. Standalone Keras added the sum over the batch; tf.keras and
+    Keras 3 divide it by the rows. (Source: Layer.__call__ of Keras 1.2.2 to 2.3.1, and of TensorFlow 1.13; Keras 3.15,
+    keras/src/layers/layer.py.)
     """
     if old.kind == "ActivityRegularization":
         return any(old.config.get(factor) for factor in ("l1", "l2"))

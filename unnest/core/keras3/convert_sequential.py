@@ -245,8 +245,8 @@ def build_shape(model: JsonObject) -> list[Json] | None:
     """Return the stored shape that a Sequential without an input layer was built on; None without one."""
     config = plain_json(model.get("config"))
     build = plain_json(model.get("build_config"))
-    for where, key in ((config, "build_input_shape"), (build, "input_shape")):
-        shape = where.get(key) if isinstance(where, Mapping) else None
+    for stored, key in ((config, "build_input_shape"), (build, "input_shape")):
+        shape = stored.get(key) if isinstance(stored, Mapping) else None
         if is_list(shape) and all(d is None or isinstance(d, int) for d in shape):
             return list(shape)
     return None

@@ -20,7 +20,7 @@ from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandid
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import grouped_layers
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.weight_order_within_layer import (
-    Claim,
+    NamedWeight,
     Variable,
     in_creation_order,
 )
@@ -66,7 +66,7 @@ def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
             f"{layer.name}: the file has its weight {min(absent)!r}, which its config switches off"
         )
     made = in_creation_order(
-        layer, [Claim(Variable(t.name, t), (), _last_name(t), 0) for t in tensors]
+        layer, [NamedWeight(Variable(t.name, t), (), _last_name(t), 0) for t in tensors]
     )
     if made is not None and [c.variable.tensor for c in made] != list(tensors):
         raise Ambiguous(

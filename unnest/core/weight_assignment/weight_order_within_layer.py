@@ -32,7 +32,7 @@ class Variable(NamedTuple):
     read: bool | None = None
 
 
-class Claim(NamedTuple):
+class NamedWeight(NamedTuple):
     """A variable that bears a layer's name: what stands between that and its own, and its own without a number."""
 
     variable: Variable
@@ -74,12 +74,14 @@ def weight_stem(weight: str, stems: Iterable[str]) -> str | None:
     )
 
 
-def in_creation_order(layer: Layer, claims: Sequence[Claim]) -> list[Claim] | None:
-    """Return the claims in the order in which that Keras class makes its weights; None if unknown."""
+def in_creation_order(
+    layer: Layer, named_weights: Sequence[NamedWeight]
+) -> list[NamedWeight] | None:
+    """Return the variables in the order in which that Keras class makes its weights; None if unknown."""
     parts = list(layers_with_weights(layer))
-    sets: dict[tuple[tuple[str, ...], int], list[Claim]] = {}
-    for claim in claims:
-        sets.setdefault((claim.inner, claim.number), []).append(claim)
+    sets: dict[tuple[tuple[str, ...], int], list[NamedWeight]] = {}
+    for named in named_weights:
+        sets.setdefault((named.inner, named.number), []).append(named)
     if len(sets) != len(parts) or any(not _is_order_known(kind, part) for kind, _, part in parts):
         return None
     if len(parts) == 1:
@@ -108,9 +110,9 @@ def _is_order_known(class_name: str, config: JsonObject) -> bool:
 
 
 def _layer_in_creation_order(
-    kind: str, config: JsonObject, claims: Sequence[Claim]
-) -> list[Claim] | None:
-    """Return one layer's claims in the order in which it makes its weights; None if that is unknown."""
+    kind: str, config: JsonObject, named_weights: Sequence[NamedWeight]
+) -> list[NamedWeight] | None:
+    """Return one layer's variables in the order in which it makes its weights; None if that is unknown."""
     record = record_of(kind, config)
     stems, gates = weight_stems(config), record.keras_1_gates
     modern = bool(initialized_stems(config))
@@ -119,14 +121,14 @@ def _layer_in_creation_order(
         for index, weight in enumerate(record.weights or ())
         for stem in (weight.stem, weight.keras_1)
     }
-    claims_by_place: dict[tuple[int, int], Claim] = {}
-    for claim in claims:
-        stem = weight_stem(claim.weight, stems)
+    weights_by_place: dict[tuple[int, int], NamedWeight] = {}
+    for named in named_weights:
+        stem = weight_stem(named.weight, stems)
         if stem is None:
-            stem = claim.weight if not modern and claim.weight.startswith("running_") else ""
-        gate = claim.weight.removeprefix(stem).removeprefix("_")
+            stem = named.weight if not modern and named.weight.startswith("running_") else ""
+        gate = named.weight.removeprefix(stem).removeprefix("_")
         at = gates.find(gate) if not modern and gate else 0
-        if stem not in order or at < 0 or (at, order[stem]) in claims_by_place:
+        if stem not in order or at < 0 or (at, order[stem]) in weights_by_place:
             return None
-        claims_by_place[at, order[stem]] = claim
-    return [claims_by_place[key] for key in sorted(claims_by_place)]
+        weights_by_place[at, order[stem]] = named
+    return [weights_by_place[key] for key in sorted(weights_by_place)]

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.layers import catalog, core, record
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.weight_order_within_layer import (
-    Claim,
+    NamedWeight,
     Variable,
     in_creation_order,
 )
@@ -56,10 +56,10 @@ def test_it_is_no_slice(gate: Any) -> None:
 
 def test_its_weights_are_known(gate: Any) -> None:
     assert trained_count(gate, 3) == 2
-    claims = [Claim(Variable(f"y/{name}:0", None), (), name, 0) for name in reversed(NAMES)]
-    made = in_creation_order(gate, claims)
+    named = [NamedWeight(Variable(f"y/{name}:0", None), (), name, 0) for name in reversed(NAMES)]
+    made = in_creation_order(gate, named)
     assert made is not None
-    assert tuple(claim.weight for claim in made) == NAMES
+    assert tuple(named.weight for named in made) == NAMES
 
 
 def test_its_shape_is_known(gate: Any) -> None:

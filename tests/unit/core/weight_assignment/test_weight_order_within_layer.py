@@ -11,7 +11,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Layer
 from unnest.core.keras_facts.weight_counts_by_config import weight_stems
 from unnest.core.weight_assignment.weight_order_within_layer import (
-    Claim,
+    NamedWeight,
     Variable,
     in_creation_order,
     weight_stem,
@@ -24,8 +24,8 @@ def one(kind: str, **config: Any) -> Layer:
     return read(functional(source(), layer("y", ["x"], kind=kind, **config))).layers["y"]
 
 
-def claims(*weights: str, inner: tuple[str, ...] = ()) -> list[Claim]:
-    return [Claim(Variable(f"y/{w}", None), inner, w, 0) for w in weights]
+def named(*weights: str, inner: tuple[str, ...] = ()) -> list[NamedWeight]:
+    return [NamedWeight(Variable(f"y/{w}", None), inner, w, 0) for w in weights]
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def claims(*weights: str, inner: tuple[str, ...] = ()) -> list[Claim]:
     ],
 )
 def test_keras_own_layers(made_by: Layer, weights: list[str], order: list[str]) -> None:
-    ordered = in_creation_order(made_by, claims(*weights))
+    ordered = in_creation_order(made_by, named(*weights))
     assert ordered is not None
-    assert [claim.weight for claim in ordered] == order
+    assert [named.weight for named in ordered] == order
 
 
 def test_a_class_of_custom_function_or_a_weight_that_no_config_speaks_of_is_not_ordered() -> None:
-    assert in_creation_order(one("Mine", **DENSE), claims("kernel", "bias")) is None
-    assert in_creation_order(one("Dense", **DENSE), claims("kernel", "mystery")) is None
-    assert in_creation_order(one("Dense", **DENSE), claims("kernel", "kernel")) is None
+    assert in_creation_order(one("Mine", **DENSE), named("kernel", "bias")) is None
+    assert in_creation_order(one("Dense", **DENSE), named("kernel", "mystery")) is None
+    assert in_creation_order(one("Dense", **DENSE), named("kernel", "kernel")) is None
 
 
 def test_stems() -> None:

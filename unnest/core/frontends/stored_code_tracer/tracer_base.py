@@ -148,7 +148,11 @@ class TracerBase(ValueDomain[PythonValue]):
         words: str,
         effect: Effect = Effect.MOVES,
     ) -> PythonValue:
-        """Apply one operation to tensors and plain values."""
+        """Apply one operation to tensors and plain values; UNKNOWN if nothing is known of its result.
+
+        `words` is the call as a reason names it. `effect`: what the operation does to its tensors' rows; a call that
+        computes, whatever is said here, is noted as computing by the trace.
+        """
         call = OpCall(
             name,
             [self._argument(each) for each in args],

@@ -155,8 +155,9 @@ def _extract_patches(call: FunctionCall) -> SymbolicTensor:
     "x|input depth_radius=5 bias=1.0 alpha=1.0 beta=0.5",
 )
 def _local_response_normalization(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of `tf.nn.local_response_normalization`: each channel divided by the squares of those around it.
+    """Nodes of `tf.nn.local_response_normalization`: each channel divided by a power of the squares around it.
 
+    x / (bias + alpha * sum of squares) ** beta, of images (batch, height, width, channels), along the channels.
     Raises Unknown.
     """
     x, radius = call.floats("x"), call.integer("depth_radius")

@@ -35,7 +35,7 @@ from unnest.core.weight_assignment.checkpoint.layers_by_variable_name import (
 )
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.core.weight_assignment.weight_order_within_layer import (
-    Claim,
+    NamedWeight,
     Variable,
     in_creation_order,
     layers_with_weights,
@@ -66,7 +66,9 @@ class CheckpointVariables:
         repeated = {
             n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1
         }
-        claims = self._claims([layer for layer in with_weights if layer.name not in repeated])
+        named_weights = self._named_weights(
+            [layer for layer in with_weights if layer.name not in repeated]
+        )
         tensors_by_path: dict[ScopePath, tuple[Tensor, ...]] = {}
         without_tensors: list[Layer] = []
         for path, layer in layers.items():
@@ -80,7 +82,7 @@ class CheckpointVariables:
                 raise self._refusal(
                     "weights-ambiguous", f"{why}; load the checkpoint and save the model as .h5"
                 )
-            tensors_by_path[path] = self._layer_tensors(layer, claims.get(layer.name, {}))
+            tensors_by_path[path] = self._layer_tensors(layer, named_weights.get(layer.name, {}))
             if not tensors_by_path[path]:
                 without_tensors.append(layer)
         self._check_left_over(tensors_by_path, without_tensors)
@@ -94,10 +96,10 @@ class CheckpointVariables:
 
     # ---- whose ----
 
-    def _claims(self, layers: Sequence[Layer]) -> dict[str, dict[str, list[Claim]]]:
+    def _named_weights(self, layers: Sequence[Layer]) -> dict[str, dict[str, list[NamedWeight]]]:
         """Return by layer the sets of variables named after it, by the path up to that name; unsaved ones too."""
         bearers = Bearers(layers)
-        claims: dict[str, dict[str, list[Claim]]] = {}
+        named_weights: dict[str, dict[str, list[NamedWeight]]] = {}
         saved_names = {v.name for v in self.variables}
         variables = [
             *self.variables,
@@ -107,30 +109,30 @@ class CheckpointVariables:
             if not is_satellite(variable.name, self._variable_names):
                 bearing = bearers.find(variable)
                 if bearing:
-                    claims.setdefault(bearing.layer, {}).setdefault(bearing.family, []).append(
-                        bearing.claim
-                    )
-        return claims
+                    named_weights.setdefault(bearing.layer, {}).setdefault(
+                        bearing.family, []
+                    ).append(bearing.named_weight)
+        return named_weights
 
     def _layer_tensors(
-        self, layer: Layer, families: Mapping[str, list[Claim]]
+        self, layer: Layer, families: Mapping[str, list[NamedWeight]]
     ) -> tuple[Tensor, ...]:
         """Return a layer's tensors in Keras's order. Raises Refused if some are missing, or do not fit."""
-        claims = self._family(layer, families)
-        missing = [c.variable.name for c in claims if c.variable.tensor is None]
+        named_weights = self._family(layer, families)
+        missing = [c.variable.name for c in named_weights if c.variable.tensor is None]
         if missing:
             raise self._refusal(
                 "weights-missing",
                 f"{', '.join(missing[:4])} of {layer.name!r} were not saved; save all of the model's variables",
             )
         expected_count = _expected_count(layer)
-        if expected_count is not None and not _may_be(layer, expected_count, claims):
+        if expected_count is not None and not _may_be(layer, expected_count, named_weights):
             raise self._refusal(
                 "architecture-mismatch",
-                f"{len(claims)} variables are named after {layer.name!r}, which has {expected_count}; "
+                f"{len(named_weights)} variables are named after {layer.name!r}, which has {expected_count}; "
                 "pass the architecture of the model that was saved",
             )
-        ordered = self._ordered(layer, claims)
+        ordered = self._ordered(layer, named_weights)
         flags = self._trained(layer, ordered)
         tensors = [
             c.variable.tensor._replace(trained=flag)
@@ -139,11 +141,13 @@ class CheckpointVariables:
         ]
         return trained_first(tensors)
 
-    def _family(self, layer: Layer, families: Mapping[str, list[Claim]]) -> list[Claim]:
+    def _family(self, layer: Layer, families: Mapping[str, list[NamedWeight]]) -> list[NamedWeight]:
         """Return the one set of variables that belongs to the layer. Raises Refused if there are several."""
         if len(families) > 1:
             read_families = {
-                f: claims for f, claims in families.items() if any(c.variable.read for c in claims)
+                f: named_weights
+                for f, named_weights in families.items()
+                if any(c.variable.read for c in named_weights)
             }
             families = read_families or families
         if len(families) > 1:
@@ -193,12 +197,12 @@ class CheckpointVariables:
 
     # ---- in which order ----
 
-    def _ordered(self, layer: Layer, claims: list[Claim]) -> list[Claim]:
-        if len(claims) == 1:
-            return claims
-        if all(c.variable.made is not None for c in claims):
-            return sorted(claims, key=lambda c: c.variable.made or 0)
-        ordered = in_creation_order(layer, claims)
+    def _ordered(self, layer: Layer, named_weights: list[NamedWeight]) -> list[NamedWeight]:
+        if len(named_weights) == 1:
+            return named_weights
+        if all(c.variable.made is not None for c in named_weights):
+            return sorted(named_weights, key=lambda c: c.variable.made or 0)
+        ordered = in_creation_order(layer, named_weights)
         if ordered is None:
             raise self._refusal(
                 "weights-ambiguous",
@@ -206,8 +210,8 @@ class CheckpointVariables:
             )
         return ordered
 
-    def _trained(self, layer: Layer, ordered: Sequence[Claim]) -> list[bool]:
-        """Return for each claim, in order, whether the weight is trained."""
+    def _trained(self, layer: Layer, ordered: Sequence[NamedWeight]) -> list[bool]:
+        """Return for each, in order, whether the weight is trained."""
         count, expected_weights = (
             trained_count(layer, len(ordered)),
             initialized_weight_counts(layer.config),
@@ -298,16 +302,16 @@ def _expected_count(layer: Layer) -> int | None:
     return 1 if has_initializers(layer.config) else None
 
 
-def _may_be(layer: Layer, expected_count: int, claims: Sequence[Claim]) -> bool:
+def _may_be(layer: Layer, expected_count: int, named_weights: Sequence[NamedWeight]) -> bool:
     """Return True if these may be the weights that a layer's config promises."""
     if (
         record_of(layer.class_name, layer.config).is_plain
         and initialized_weight_counts(layer.config) is not None
-        and len(claims) != expected_count
+        and len(named_weights) != expected_count
     ):
         return False
-    shapes = [c.variable.tensor.shape for c in claims if c.variable.tensor is not None]
-    return len(claims) >= expected_count and fits_unit_sizes(layer.settings, shapes)
+    shapes = [c.variable.tensor.shape for c in named_weights if c.variable.tensor is not None]
+    return len(named_weights) >= expected_count and fits_unit_sizes(layer.settings, shapes)
 
 
 def _inner_model(layer: Layer) -> JsonObject | None:

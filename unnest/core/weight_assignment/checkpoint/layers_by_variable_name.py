@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_input
 from unnest.core.architecture.graph import Layer
 from unnest.core.weight_assignment.weight_order_within_layer import (
-    Claim,
+    NamedWeight,
     Variable,
     layers_with_weights,
 )
@@ -26,11 +26,11 @@ MAX_SCOPES = 40
 
 
 class Bearing(NamedTuple):
-    """A variable that bears a layer's name: `family` is the path up to that name, `claim` which weight it is."""
+    """A variable that bears a layer's name: `family` is the path up to that name, `named_weight` which weight it is."""
 
     layer: str
     family: str
-    claim: Claim
+    named_weight: NamedWeight
 
 
 class Bearers:
@@ -63,7 +63,7 @@ class Bearers:
             return None
         start, stop = span
         layer = "/".join(parts[start:stop])
-        return self._claim(
+        return self._bearing(
             variable, layer, "/".join(parts[:stop]), tuple(parts[stop:-1]), parts[-1]
         )
 
@@ -84,7 +84,7 @@ class Bearers:
         )
         match = NAME_AND_NUMBER.fullmatch(rest)
         family = "/".join((*scope, layer)) + (f"_{match[2]}" if match else "")
-        return self._claim(
+        return self._bearing(
             variable,
             layer,
             family,
@@ -100,7 +100,7 @@ class Bearers:
             return None
         start, stop = span
         layer = self._layer_of_inner_name["/".join(parts[start:stop])]
-        return self._claim(
+        return self._bearing(
             variable, layer, "/".join(parts[:start]), tuple(parts[start:-1]), parts[-1]
         )
 
@@ -110,7 +110,7 @@ class Bearers:
         for index in range(len(scope) - 1, -1, -1):
             match = NAME_AND_NUMBER.fullmatch(scope[index])
             if match and match[1] in self._layer_names:
-                return self._claim(
+                return self._bearing(
                     variable,
                     match[1],
                     "/".join(parts[: index + 1]),
@@ -135,7 +135,7 @@ class Bearers:
         return None
 
     @staticmethod
-    def _claim(
+    def _bearing(
         variable: Variable,
         layer_name: str,
         family: str,
@@ -145,8 +145,10 @@ class Bearers:
         numbered: bool = True,
     ) -> Bearing:
         match = NAME_AND_NUMBER.fullmatch(weight) if numbered else None
-        claim = Claim(variable, inner, match[1] if match else weight, int(match[2]) if match else 0)
-        return Bearing(layer_name, family, claim)
+        named_weight = NamedWeight(
+            variable, inner, match[1] if match else weight, int(match[2]) if match else 0
+        )
+        return Bearing(layer_name, family, named_weight)
 
 
 def is_satellite(name: str, names: Container[str]) -> bool:

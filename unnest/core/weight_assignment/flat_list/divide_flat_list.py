@@ -22,7 +22,7 @@ from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list.owner_candidates import (
     OwnerCandidate,
-    name_claims,
+    name_bearers,
     names_of_nameless,
 )
 from unnest.core.weight_assignment.flat_list.repeat_shared_weights import (
@@ -106,10 +106,10 @@ def _only_reading(
     """
     from unnest.core.weight_assignment.flat_list.partition_search import Rules, Search
 
-    by_name = name_claims(tensors, layers)
+    by_name = name_bearers(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
     shares = _anchored(tensors, layers, by_name, border)
-    for claims, rules in (
+    for bearers, rules in (
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True, whole_scopes=True)),
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True)),
         (nameless, Rules(kept_promises=True, spare_unknown=True)),  # names may be another graph's
@@ -121,7 +121,7 @@ def _only_reading(
         (nameless, Rules(kept_promises=True)),
     ):
         if shares is None:
-            shares = Search(tensors, layers, claims, rules, border).only_reading()
+            shares = Search(tensors, layers, bearers, rules, border).only_reading()
     if shares is not None:
         _check_complete(layers, shares)
     return shares
@@ -139,14 +139,14 @@ def layers_placed_by_order(shares: Mapping[str, LayerWeights], graph: Graph) -> 
     tensors = [t for share in shares.values() for t in share.tensors]
     borne = names_of_nameless(tensors, graph)
     layers = [OwnerCandidate.of(graph.layers[name], borne.get(name, "")) for name in shares]
-    claims = dict(zip((t.ref for t in tensors), name_claims(tensors, layers), strict=True))
+    bearers = dict(zip((t.ref for t in tensors), name_bearers(tensors, layers), strict=True))
     named: dict[int, list[Tensor]] = {}
     for tensor in tensors:
-        for index in claims[tensor.ref] or ():
+        for index in bearers[tensor.ref] or ():
             named.setdefault(index, []).append(tensor)
     by_order = []
     for index, (name, share) in enumerate(shares.items()):
-        if all(index in (claims[t.ref] or ()) for t in share.tensors):
+        if all(index in (bearers[t.ref] or ()) for t in share.tensors):
             continue
         by_order.append(name)
         if [t.shape for t in named.get(index, ())] == [t.shape for t in share.tensors]:
@@ -180,11 +180,11 @@ def _by_owner(tensors: Sequence[Tensor], graph: Graph) -> dict[str, LayerWeights
 def _anchored(
     tensors: Sequence[Tensor],
     layers: Sequence[OwnerCandidate],
-    claims: Sequence[frozenset[int] | None],
+    bearers: Sequence[frozenset[int] | None],
     border: int | None,
 ) -> list[LayerWeights] | None:
     """Return the division in which each tensor bears one layer's name and the order agrees; None without one."""
-    owners = [next(iter(c)) for c in claims if c is not None and len(c) == 1]
+    owners = [next(iter(c)) for c in bearers if c is not None and len(c) == 1]
     if len(owners) < len(tensors):
         return None
     falls = [i for i in range(1, len(owners)) if owners[i] < owners[i - 1]]

@@ -241,17 +241,17 @@ def names_of_nameless(tensors: Sequence[Tensor], graph: Graph) -> dict[str, str]
     return borne
 
 
-def name_claims(
+def name_bearers(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None]:
     """Return for every tensor the indices of the layers that its name contains; None if it contains none."""
-    claims = _claims(tensors, layers)
-    if _are_kept(claims, layers):
-        return claims
-    return _claims_counted_from_one(tensors, layers) or claims
+    bearers = _name_bearers(tensors, layers)
+    if _are_promises_met(bearers, layers):
+        return bearers
+    return _bearers_counted_from_one(tensors, layers) or bearers
 
 
-def _claims(
+def _name_bearers(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None]:
     """Return for each tensor the layers, by index, the name of which it bears.
@@ -269,10 +269,10 @@ def _claims(
     return [_bearers(tensor.name, layers_by_name) for tensor in tensors]
 
 
-def _claims_counted_from_one(
+def _bearers_counted_from_one(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None] | None:
-    """Return the claims if the writer counted layers of a class from 1 and their variables from 0, else None.
+    """Return the bearers if the writer counted layers of a class from 1 and their variables from 0, else None.
 
     `dense_2` has `dense_1/kernel` there, and `dense_1` has `dense/kernel` (Source: tf.keras of TensorFlow 1.5 to 1.8).
     Accepted only if so every weight has one layer's name, and every layer all that its config promises; custom layers,
@@ -280,22 +280,26 @@ def _claims_counted_from_one(
     """
     names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
     renamed = [tensor._replace(name=_one_more(tensor.name, names)) for tensor in tensors]
-    claims = _claims(renamed, layers)
-    return claims if _are_kept(claims, layers) else None
+    bearers = _name_bearers(renamed, layers)
+    return bearers if _are_promises_met(bearers, layers) else None
 
 
-def _are_kept(claims: Sequence[frozenset[int] | None], layers: Sequence[OwnerCandidate]) -> bool:
+def _are_promises_met(
+    bearers: Sequence[frozenset[int] | None], layers: Sequence[OwnerCandidate]
+) -> bool:
     """Return True if every weight has one layer's name, and every layer as many weights as its config promises.
 
-    A layer whose config may not mention all has any number, but not none.
+    A layer whose config may not mention all its weights may have any number of them, but at least one.
     """
-    owners = Counter(next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1)
-    return owners.total() == len(claims) and all(
-        _has_its_own(layer, owners[k]) for k, layer in enumerate(layers)
+    owners = Counter(
+        next(iter(named)) for named in bearers if named is not None and len(named) == 1
+    )
+    return owners.total() == len(bearers) and all(
+        _is_promise_met(layer, owners[k]) for k, layer in enumerate(layers)
     )
 
 
-def _has_its_own(layer: OwnerCandidate, count: int) -> bool:
+def _is_promise_met(layer: OwnerCandidate, count: int) -> bool:
     """Return True if `count` weights are all of a layer's own, as far as its config shows."""
     if layer.promised is None:
         return (count == 0) is layer.has_none

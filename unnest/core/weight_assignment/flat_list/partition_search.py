@@ -57,7 +57,7 @@ class Search:
 
     tensors: Sequence[Tensor]
     layers: Sequence[OwnerCandidate]
-    claims: Sequence[frozenset[int] | None]
+    bearers: Sequence[frozenset[int] | None]
     rules: Rules
     border: int | None = None
     steps: int = 0
@@ -66,7 +66,7 @@ class Search:
     def _layers_with_name(self) -> frozenset[int]:
         """Indices of the layers that at least one weight is unambiguously named after."""
         return frozenset(
-            next(iter(claim)) for claim in self.claims if claim is not None and len(claim) == 1
+            next(iter(named)) for named in self.bearers if named is not None and len(named) == 1
         )
 
     def only_reading(self) -> list[LayerWeights] | None:
@@ -94,13 +94,13 @@ class Search:
         """Return the positions at which the trained weights may end."""
         if self.border is not None:
             return [self.border]
-        if self.rules.spare_unknown and all(c is None for c in self.claims):
+        if self.rules.spare_unknown and all(c is None for c in self.bearers):
             promised = sum(layer.counts()[0] for layer in self.layers)
             return [promised] if promised <= len(self.tensors) else []
         certain = [
-            (k, next(iter(claim)))
-            for k, claim in enumerate(self.claims)
-            if claim and len(claim) == 1
+            (k, next(iter(named)))
+            for k, named in enumerate(self.bearers)
+            if named and len(named) == 1
         ]
         falls = [(a, b) for (a, x), (b, y) in pairwise(certain) if y < x]
         if len(falls) > 1:
@@ -155,9 +155,9 @@ class Search:
         """Return the numbers that the rules, the layer's config and the names in reach leave to a layer."""
         layer, rules = self.layers[index], self.rules
         is_named = any(
-            claim is not None
+            named is not None
             for start, n in zip(at, limits, strict=True)
-            for claim in self.claims[start : start + n]
+            for named in self.bearers[start : start + n]
         )
         if layer.promised is not None and (rules.kept_promises or not is_named):
             if layer.is_open and is_named and not rules.whole_scopes:
@@ -179,7 +179,7 @@ class Search:
         """Return True if so many tensors from the positions `at` on can be a layer's, by scopes, config and shapes."""
         layer = self.layers[index]
         if not self.rules.torn_scopes and not _whole_owners(
-            self.tensors, self.claims, at, counts, end
+            self.tensors, self.bearers, at, counts, end
         ):
             return False
         if layer.is_plain and not layer.may_own(
@@ -212,14 +212,16 @@ class Search:
         return [
             n
             for n in range(most + 1)
-            if start + n == stop or self.claims[start + n] != frozenset({index})
+            if start + n == stop or self.bearers[start + n] != frozenset({index})
         ]
 
     def _reach(self, index: int, start: int, stop: int) -> int:
         """Return how many tensors from `start` on may be the layer's, by the names of the others."""
         borne = self.rules.pure and index in self._layers_with_name
         k = start
-        while k < stop and (index in claim if (claim := self.claims[k]) is not None else not borne):
+        while k < stop and (
+            index in named if (named := self.bearers[k]) is not None else not borne
+        ):
             k += 1
         return k - start
 
@@ -231,7 +233,7 @@ def _scope(tensor: Tensor) -> str:
 
 def _whole_owners(
     tensors: Sequence[Tensor],
-    claims: Sequence[frozenset[int] | None],
+    bearers: Sequence[frozenset[int] | None],
     at: tuple[int, int],
     counts: tuple[int, int],
     end: tuple[int, int],
@@ -241,6 +243,6 @@ def _whole_owners(
         border = start + count
         if 0 < border < stop and count:
             scope = _scope(tensors[border - 1])
-            if scope and scope == _scope(tensors[border]) and claims[border] is None:
+            if scope and scope == _scope(tensors[border]) and bearers[border] is None:
                 return False
     return True

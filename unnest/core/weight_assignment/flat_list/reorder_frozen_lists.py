@@ -19,7 +19,7 @@ from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
 from unnest.core.keras_facts.weights_of_wrapped_layers import held_layers
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_claims
+from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_bearers
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import grouped_layers
 
 
@@ -77,8 +77,8 @@ class _Owner(NamedTuple):
         if not tensors:
             return cls(layer, (), 0, is_frozen=False)
         weights = expected_weight_counts(layer.class_name, layer.config)
-        claimant = OwnerCandidate.of(layer, "")
-        is_known = claimant.is_plain or (
+        candidate = OwnerCandidate.of(layer, "")
+        is_known = candidate.is_plain or (
             is_keras_class(layer.class_name, layer.stored) and not weights_apart(layer)
         )
         if weights is None or weights.total != len(tensors) or not is_known:
@@ -109,9 +109,12 @@ class _Order(NamedTuple):
 
     @classmethod
     def of(cls, tensors: Sequence[Tensor], layers: Sequence[Layer]) -> _Order | None:
-        """Read from the names of the weights; None if these do not place every one."""
-        claims = name_claims(tensors, [OwnerCandidate.of(layer, "") for layer in layers])
-        indices = [next(iter(claim)) for claim in claims if claim is not None and len(claim) == 1]
+        """Read from the names of the weights; None if these do not place every one.
+
+        None, too, if a layer's order or its number of trained weights is not known.
+        """
+        bearers = name_bearers(tensors, [OwnerCandidate.of(layer, "") for layer in layers])
+        indices = [next(iter(named)) for named in bearers if named is not None and len(named) == 1]
         if len(indices) < len(tensors):
             return None
         owned: list[list[Tensor]] = [[] for _ in layers]

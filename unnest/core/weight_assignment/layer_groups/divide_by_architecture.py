@@ -18,7 +18,7 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import (
     divide_runs,
     layers_placed_by_order,
 )
-from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_claims
+from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_bearers
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import group_names
 from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
 
@@ -73,7 +73,7 @@ def _check_head(
         if why := shape_contradiction(graph.layers[name], [t.shape for t in share.tensors]):
             raise Ambiguous(f"{name}: {why}")
     of_head = {index for index, name in enumerate(graph.layers) if name in head}
-    if any(claim and claim <= of_head for claim in name_claims(flat_list, [*candidates.values()])):
+    if any(named and named <= of_head for named in name_bearers(flat_list, [*candidates.values()])):
         raise Ambiguous("weights within the template bear the name of a layer behind it")
     late = next(
         (name for name in _followers(graph, head) if name not in head and shares[name].tensors),

@@ -96,7 +96,7 @@ def rows_of_code(
             return (
                 None if named is None else tuple(each and _of_named_sizes(each) for each in named)
             )
-        longest = max(_numbers(function, values), default=0)
+        longest = max(_whole_numbers_in_code(function, values), default=0)
         unknown = (None,) * (max(ranks) - 1)
         return (
             trial(row_sizes(unknown if row is None else row, longest))
@@ -131,7 +131,7 @@ def _with_larger_axes(
     )
 
 
-def _numbers(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
+def _whole_numbers_in_code(function: Json, values: Mapping[str, Json]) -> Iterator[int]:
     """Yield the absolute values of whole numbers in code and in the values beside it."""
     text, defaults, closure = function_parts(function)
     beside = (leaf for part in (defaults, closure, values) for _, leaf in json_tree.leaves(part))

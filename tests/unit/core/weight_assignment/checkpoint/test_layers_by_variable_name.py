@@ -33,8 +33,8 @@ def borne(name: str) -> tuple[str, str, tuple[str, ...], str, int] | None:
     bearing = Bearers([*LAYERS.values()]).find(Variable(name, None))
     if bearing is None:
         return None
-    claim = bearing.claim
-    return bearing.layer, bearing.family, claim.inner, claim.weight, claim.number
+    named = bearing.named_weight
+    return bearing.layer, bearing.family, named.inner, named.weight, named.number
 
 
 @pytest.mark.parametrize(

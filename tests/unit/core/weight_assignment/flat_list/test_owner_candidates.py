@@ -11,7 +11,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.weight_assignment.flat_list.owner_candidates import (
     OwnerCandidate,
-    name_claims,
+    name_bearers,
     names_of_nameless,
 )
 
@@ -90,8 +90,8 @@ def test_whose_names_weights_bear() -> None:
     graph = graph_of(dense("a"), dense("a_1"))
     layers = [OwnerCandidate.of(graph.layers[name], "") for name in ("a", "a_1")]
     names = ["a/kernel:0", "scope/a_1/kernel:0", "a_2/kernel:0", "a_1_W", "other/kernel:0"]
-    claims = name_claims(tensors(*names), layers)
-    assert claims == [frozenset({0}), frozenset({1}), frozenset({0}), frozenset({1}), None]
+    named = name_bearers(tensors(*names), layers)
+    assert named == [frozenset({0}), frozenset({1}), frozenset({0}), frozenset({1}), None]
 
 
 COUNTED_FROM_ONE = [
@@ -124,7 +124,7 @@ def test_variables_may_be_counted_from_zero_where_layers_are_from_one(
     graph = graph_of(dense("dense_1"), dense("dense_2"))
     layers = [OwnerCandidate.of(graph.layers[name], "") for name in ("dense_1", "dense_2")]
     expected = [None if owner is None else frozenset({owner}) for owner in owners]
-    assert name_claims(tensors(*names), layers) == expected
+    assert name_bearers(tensors(*names), layers) == expected
 
 
 OF_MINE = [
@@ -148,7 +148,7 @@ def test_so_they_may_be_beside_layers_of_somebody_s_own(names: list[str], owners
     index = {"m": layers.index(next(each for each in layers if each.name == "scale_1"))}
     index.update({"d": index["m"] + 1, "e": index["m"] + 2})
     expected = [None if owner == "." else frozenset({index[owner]}) for owner in owners]
-    assert name_claims(tensors(*names), layers) == expected
+    assert name_bearers(tensors(*names), layers) == expected
 
 
 def test_layers_without_names_bear_those_of_their_class() -> None:
@@ -182,8 +182,8 @@ def test_both_directions_are_the_bidirectional_s(inner: str) -> None:
     ]
     names = [each.name for each in layers]
     weights = tensors("forward_lstm_1_W_i:0", "backward_lstm_1_W_i:0", "d_W:0")
-    claims = name_claims(weights, layers)
-    assert claims == [frozenset({names.index(owner)}) for owner in "bbd"]
+    named = name_bearers(weights, layers)
+    assert named == [frozenset({names.index(owner)}) for owner in "bbd"]
 
 
 def test_a_layer_called_forward_speaks_for_no_other() -> None:
@@ -191,4 +191,4 @@ def test_a_layer_called_forward_speaks_for_no_other() -> None:
     held = {"class_name": "LSTM", "config": {"name": "forward_lstm_1", "output_dim": 2}}
     wrapped = layer("t", ["x"], kind="TimeDistributed", layer=held)
     layers = [OwnerCandidate.of(each, "") for each in graph_of(wrapped).layers.values()]
-    assert name_claims(tensors("backward_lstm_1_W_i:0"), layers) == [None]
+    assert name_bearers(tensors("backward_lstm_1_W_i:0"), layers) == [None]

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, source, tensors
 from unnest.core.architecture import read
 from unnest.core.weight_assignment.flat_list import partition_search
-from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_claims
+from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_bearers
 from unnest.core.weight_assignment.flat_list.partition_search import Rules, Search
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
@@ -27,7 +27,7 @@ STRICT = Rules(kept_promises=True, spare_unknown=True)
 def counts(names: list[str], rules: Rules) -> list[tuple[int, int]] | None:
     """How many trained and other weights each layer gets; None where no reading is left."""
     weights = tensors(*names)
-    shares = Search(weights, LAYERS, name_claims(weights, LAYERS), rules).only_reading()
+    shares = Search(weights, LAYERS, name_bearers(weights, LAYERS), rules).only_reading()
     return None if shares is None else [(len(share.trained), len(share.rest)) for share in shares]
 
 
