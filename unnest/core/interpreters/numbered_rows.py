@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_kinds import SLICES
 from unnest.core.ops.registry import kind_of
+
+Rows: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
+"""Numbers of rows, one after the other."""
 
 MAX_CALLS = 2000
 """Operations that one tensor may take; real ones take a few per tower."""
@@ -123,16 +127,27 @@ def numbered(shape: tuple[int, ...], first: int = 0) -> Array:
     return np.arange(first, first + prod(shape), dtype=np.int32).view(ELEMENT).reshape(shape)
 
 
-def rows_of(part: Array, source: Array) -> list[int] | None:
+def rows_of(part: Array, source: Array) -> Rows | None:
     """Return the rows of the source that a tensor is made of; None if it is not made of whole rows."""
     if part.dtype != ELEMENT or source.dtype != ELEMENT or not source.ndim or not source.size:
         return None
     if part.ndim != source.ndim or part.shape[1:] != source.shape[1:]:
         return None
     if not len(part):
-        return []
+        return np.arange(0)
     starts = source.reshape(len(source), -1)[:, 0]["element"]
-    order = np.argsort(starts, kind="stable")
     firsts = part.reshape(len(part), -1)[:, 0]["element"]
+    if (starts[1:] > starts[:-1]).all():  # as numbered, of which most parts are rows in a run
+        first = int(np.searchsorted(starts, firsts[0]))
+        if np.array_equal(part["element"], source["element"][first : first + len(part)]):
+            return np.arange(first, first + len(part))
+    order = np.argsort(starts, kind="stable")
     rows = order[np.searchsorted(starts, firsts, sorter=order).clip(max=len(order) - 1)]
-    return rows.tolist() if np.array_equal(part["element"], source["element"][rows]) else None
+    return rows if np.array_equal(part["element"], source["element"][rows]) else None
+
+
+def same_rows(one: Rows | None, other: Rows | None) -> bool:
+    """Return True if two tensors are the same rows in the same order, or neither is made of whole rows."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)

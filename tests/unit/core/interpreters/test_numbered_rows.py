@@ -9,6 +9,7 @@ from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer, X
 from unnest.budget import Budget, limited
 from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
 from unnest.core.model import DataDependent, Ref, Unknown
+from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 
@@ -16,12 +17,18 @@ def _values(writer: Writer, tensor: Tensor, rows: int = 6) -> Values:
     return Values(LayerTensors(writer.graph(tensor)), rows, 4, {})
 
 
+def _rows(part: Array, source: Array) -> list[int]:
+    rows = rows_of(part, source)
+    assert rows is not None
+    return [int(row) for row in rows]
+
+
 def test_rows_are_moved() -> None:
     """A slice holds the rows that it takes."""
     writer = Writer()
     part = writer.rows(writer.bound(1, 2))
     values = _values(writer, part)
-    assert rows_of(values.of(Ref(*part)), values.of(Ref(*X))) == [3, 4, 5]
+    assert _rows(values.of(Ref(*part)), values.of(Ref(*X))) == [3, 4, 5]
 
 
 def test_what_a_layer_computes_is_rows_of_its_own() -> None:
@@ -76,8 +83,11 @@ def test_every_call_costs_what_it_makes() -> None:
 def test_rows_of() -> None:
     """Whole rows, in any order; columns are not rows."""
     whole = numbered((4, 3), 10)
-    assert rows_of(whole[[2, 0, 2]], whole) == [2, 0, 2]
-    assert rows_of(whole[:0], whole) == []
+    assert _rows(whole[[2, 0, 2]], whole) == [2, 0, 2]
+    assert _rows(whole[:0], whole) == []
+    assert _rows(whole[1:3], whole) == [1, 2]
+    assert _rows(whole[3:], whole[::-1]) == [0]
+    assert rows_of(np.roll(whole, 1), whole) is None
     assert rows_of(whole[:, ::-1], whole) is None
     assert rows_of(np.zeros((4, 3)), whole) is None
 

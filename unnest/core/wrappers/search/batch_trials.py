@@ -13,7 +13,16 @@ from enum import Enum
 from math import lcm
 from typing import NamedTuple
 
-from unnest.core.interpreters.numbered_rows import Values, numbered, row_sizes, rows_of
+import numpy as np
+
+from unnest.core.interpreters.numbered_rows import (
+    Rows,
+    Values,
+    numbered,
+    row_sizes,
+    rows_of,
+    same_rows,
+)
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
 from unnest.core.ops.element_dtype_and_checks import MISFITS, Array
@@ -77,46 +86,38 @@ class BatchOutcome(Enum):
     OTHER = "rows twice, or missing, or no rows"
 
 
-def outcome_of(shares: Sequence[Sequence[int]], n: int) -> BatchOutcome:
-    """Return how a batch of `n` rows comes together from the towers' shares (row indices), one tower after the other.
-
-    Without shares, which no tower with whole rows gives, it does not.
-    """
-    if not shares:
+def outcome_of(joined: Rows | None, n: int) -> BatchOutcome:
+    """Return how a batch of `n` rows comes together; None stands for something else than whole rows."""
+    if joined is None:
         return BatchOutcome.OTHER
-    joined = [row for share in shares for row in share]
-    if joined == list(range(len(joined))):
+    if np.array_equal(joined, np.arange(len(joined))):
         return BatchOutcome.ALL if len(joined) == n else BatchOutcome.FIRST
-    return BatchOutcome.DEALT if sorted(joined) == list(range(n)) else BatchOutcome.OTHER
+    in_order = np.array_equal(np.sort(joined), np.arange(n))
+    return BatchOutcome.DEALT if in_order else BatchOutcome.OTHER
 
 
 class BatchTrial(NamedTuple):
-    """The result for one batch of `batch` rows: the rows of every tower, and those that all joins give back, in order.
+    """The result for one batch of `batch` rows: the numbers of rows that the towers read, and that the joins give back.
 
-    `joined` is None where a join gives no whole rows, or joins differ; `shares` are then one empty list if the towers
-    read no whole rows either.
+    `shares` has one number for each tower, or is one 0 if the towers read no whole rows.
     """
 
     batch: int
-    shares: list[list[int]]
-    joined: list[int] | None
-
-    @property
-    def outcome(self) -> BatchOutcome:
-        """How the batch comes together."""
-        return outcome_of([self.joined] if self.joined is not None else [], self.batch)
+    shares: list[int]
+    joined: int
+    outcome: BatchOutcome
 
     @property
     def is_telling(self) -> bool:
         """True if the batch is large enough to show an order, or something else than its rows comes together."""
-        return self.outcome is BatchOutcome.OTHER or max(map(len, self.shares)) > 1
+        return self.outcome is BatchOutcome.OTHER or max(self.shares) > 1
 
 
 def _reach(trials: Sequence[BatchTrial]) -> int | None:
     """Return how many rows are read of any larger batch, from the first on; None where that depends on its size."""
     if not all(trial.outcome in (BatchOutcome.ALL, BatchOutcome.FIRST) for trial in trials):
         return None
-    lengths = {len(trial.joined or ()) for trial in trials if trial.outcome is BatchOutcome.FIRST}
+    lengths = {trial.joined for trial in trials if trial.outcome is BatchOutcome.FIRST}
     return lengths.pop() if len(lengths) == 1 else None
 
 
@@ -190,7 +191,7 @@ class RowTrial:
             is_fixed = is_fixed or trial.batch != rows
         if not is_fixed and not any(trial.is_telling for trial in trials):
             return TrialAnswer(RowOrder.UNKNOWN)
-        self.share = len(trials[-1].shares[0]) if is_fixed else None
+        self.share = trials[-1].shares[0] if is_fixed else None
         outcomes = {trial.batch: trial.outcome for trial in trials}
         answer = common_answer(outcomes, self.towers, is_fixed=is_fixed)
         if answer.rows is RowOrder.CONSECUTIVE or is_fixed:
@@ -208,14 +209,16 @@ class RowTrial:
         ]
         batch = min(lengths)
         shares = [share for share in parts[0] if share is not None]
-        if len(lengths) > 1 or any(part != parts[0] for part in parts) or None in parts[0]:
-            return BatchTrial(batch, [[]], None)
-        in_turn = [row for share in shares for row in share]
+        alike = all(all(map(same_rows, part, parts[0])) for part in parts[1:])
+        if len(lengths) > 1 or not alike or len(shares) < len(parts[0]):
+            return BatchTrial(batch, [0], 0, BatchOutcome.OTHER)
         together = [self._together(rows, joined, shares, batch) for joined in self.joins] or [
-            in_turn
+            np.concatenate(shares)
         ]
+        joined = _common(together)
+        read = [len(share) for share in shares]
         return BatchTrial(
-            batch, shares, together[0] if all(t == together[0] for t in together) else None
+            batch, read, 0 if joined is None else len(joined), outcome_of(joined, batch)
         )
 
     def _rows_to_try(self, joined: Joined) -> Sequence[Shape]:
@@ -227,10 +230,10 @@ class RowTrial:
         return self._tried_rows[joined]
 
     def _together(
-        self, rows: int, joined: Joined, shares: Sequence[list[int]], batch: int
-    ) -> list[int] | None:
+        self, rows: int, joined: Joined, shares: Sequence[Rows], batch: int
+    ) -> Rows | None:
         """Return the rows that a join gives, in its order; None if they are no whole rows."""
-        answers: list[list[int] | None] = []
+        answers: list[Rows | None] = []
         for row in self._rows_to_try(joined):
             whole = numbered((batch, *row_sizes(row, self.longest)))
             given: dict[Ref, Array] = {
@@ -238,4 +241,9 @@ class RowTrial:
             }
             result = Values(self.graph, rows, self.longest, given).of(joined.root)
             answers.append(rows_of(result, whole))
-        return answers[0] if all(answer == answers[0] for answer in answers) else None
+        return _common(answers)
+
+
+def _common(answers: Sequence[Rows | None]) -> Rows | None:
+    """Return the rows that all answers are; None where they differ."""
+    return answers[0] if all(same_rows(answer, answers[0]) for answer in answers[1:]) else None

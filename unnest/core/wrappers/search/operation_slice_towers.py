@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import reduce
 from itertools import tee
 
-from unnest.core.interpreters.numbered_rows import Values, rows_of
+from unnest.core.interpreters.numbered_rows import Rows, Values, rows_of, same_rows
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
@@ -268,16 +268,21 @@ class _Sources:
 
     def _nearest(self, ref: Ref, chain: Sequence[Ref]) -> Ref | None:
         """Return the first tensor of a chain of which a tensor is whole rows; None without one."""
-        return next(
-            (source for source in chain if self._rows([ref], source) not in (None, [None])), None
-        )
+        return next((source for source in chain if self._is_of(ref, source)), None)
+
+    def _is_of(self, ref: Ref, source: Ref) -> bool:
+        """Return True if a tensor is whole rows of the source."""
+        parts = self._rows([ref], source)
+        return parts is not None and parts[0] is not None
 
     def _are_parts(self, column: Column, source: Ref) -> bool:
         """Return True if every tensor of the column is whole rows of the source, and not all are the same rows."""
         parts = self._rows(column, source)
-        return parts is not None and None not in parts and any(part != parts[0] for part in parts)
+        if parts is None or any(part is None for part in parts):
+            return False
+        return not all(same_rows(part, parts[0]) for part in parts)
 
-    def _rows(self, column: Sequence[Ref], source: Ref) -> list[list[int] | None] | None:
+    def _rows(self, column: Sequence[Ref], source: Ref) -> list[Rows | None] | None:
         """Row indices of `source` that each tensor of the column holds: [0, 1] and [2, 3] for two towers and four rows.
 
         Tried at a batch that no bound in the graph reaches; if that cannot be computed, at smaller ones, largest first.

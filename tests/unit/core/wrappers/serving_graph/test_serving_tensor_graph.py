@@ -131,9 +131,10 @@ def order(
     whole = numbered((N, 3))
     given = {ref: whole[list(taken)] for ref, taken in zip(refs, rows, strict=True)}
     try:
-        return rows_of(Values(tensors, N, 3, given).of(root), whole)
+        found = rows_of(Values(tensors, N, 3, given).of(root), whole)
     except (Unknown, DataDependent, ValueError):
         return None
+    return None if found is None else [int(row) for row in found]
 
 
 def concat(axis: int) -> Callable[[Writer, list[str]], str]:
