@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
+    from unnest.core.keras3.conversion_context import Conversion
     from unnest.report.diagram.drawing import Drawing
     from unnest.report.page.model_view import ModelView
 
