@@ -1,4 +1,4 @@
-"""Many paths in one run: folders searched, tasks in order, worker processes, a cluster, and where outputs go.
+"""Inspect or fix many paths in one run: walk folders, run tasks in order, in processes or on a cluster, place outputs.
 
-One file is `unnest.inspection` and `unnest.repair`.
+Start at `task_runner`. One file is `unnest.inspection` and `unnest.repair`.
 """

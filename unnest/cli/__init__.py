@@ -1,4 +1,5 @@
 """The command line: parse, call, render. A module a command; everything heavy is loaded inside the commands.
 
-Reports go to stdout, messages and progress to stderr. Exit codes are in `signals_and_exit_codes.EXITS`.
+Start at `app`. Reports go to stdout, messages and progress to stderr. Exit codes are in
+`signals_and_exit_codes.EXITS`.
 """

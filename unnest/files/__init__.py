@@ -1,4 +1,4 @@
-"""Outputs that are complete or absent: written beside their place, compared, and given their name in one step.
+"""Write files and folders so that they are complete or absent, whatever stops the run.
 
-Bytes and names only: nothing here knows a model or a format.
+Start at `write_output_atomically`. Bytes and names only: nothing here knows a model or a format.
 """

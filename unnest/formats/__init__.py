@@ -1,4 +1,4 @@
-"""File formats: one interface (`container_interface`), a module or folder for each container, and detection by content.
+"""Read and write model files: one interface, a module or folder for each container, and detection by content.
 
-Nothing else opens a model file. What a file's model becomes is decided in `core`.
+Start at `container_interface`. Nothing else opens a model file. What a file's model becomes is decided in `core`.
 """

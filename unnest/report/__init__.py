@@ -1,4 +1,5 @@
-"""Values that inspect() and fix() return, and their rendering as text, JSON, pages and pictures.
+"""Hold the values that inspect() and fix() return, and render them as text, JSON, pages and pictures.
 
-Sees the core alone; files are written by `unnest.write_pages_and_diagrams`.
+Start at `result`. Sees the core alone: reports are filled in `unnest.build_report`, and files are written by
+`unnest.write_pages_and_diagrams`.
 """

@@ -1,6 +1,7 @@
-"""Keras's JSON of a model read as a graph of layers, and graphs written as JSON, in every dialect.
+"""Read Keras's JSON of a model as a graph of layers, and write graphs as JSON, in every dialect.
 
-Nothing outside this folder knows how an architecture is spelled; what a layer computes is not known here.
+Start at `graph_to_and_from_json`; its value is `graph`. Nothing outside this folder knows how an architecture is
+spelled; what a layer computes is not known here.
 """
 
 from unnest.core.architecture.automatic_names import snake_case

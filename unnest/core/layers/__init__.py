@@ -1,1 +1,4 @@
-"""Keras's layer classes: one record each, by family; `record.py` says what a record holds, `catalog.py` finds one."""
+"""Keep one record for each of Keras's layer classes, by family.
+
+Start at `record`, which says what a record holds; `catalog` finds one.
+"""

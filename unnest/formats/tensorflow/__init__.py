@@ -1,4 +1,5 @@
-"""TensorFlow's files, read and cut without TensorFlow: SavedModels, checkpoints, and their tables and messages.
+"""Read SavedModels and checkpoints, and cut SavedModels, without TensorFlow.
 
-Keras models among them are read as JSON; the search for towers in a serving graph is in `core/wrappers`.
+Start at `saved_model_reader` and `checkpoint`. Keras models among them are read as JSON; the search for towers in a
+serving graph is in `core/wrappers`.
 """

@@ -1,7 +1,7 @@
-"""Pictures of a model and of the wrapper in it: as SVG, as a page, as Mermaid, and as a tree for the terminal.
+"""Draw a model and the wrapper in it: as SVG, as a page, as Mermaid, and as a tree for the terminal.
 
-`drawing` makes a small value of the architecture and of what was recognised in it; one module a form renders that. A
-terminal needs none of the three of a file, so they are not loaded with the package.
+Start at `drawing`, which makes a small value of the architecture and of what was recognised in it; one module a form
+renders that. A terminal needs none of the three of a file, so they are not loaded with the package.
 """
 
 from __future__ import annotations

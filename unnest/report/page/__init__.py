@@ -1,5 +1,5 @@
-"""The page that `--report` writes, of one model or of many: self-contained, and run by the scripts in it alone.
+"""Make the page that `--report` writes, of one model or of many: self-contained, run by the scripts in it alone.
 
-`render` puts it together. `page_data` makes the data, `page_graphs` places graphs; the scripts beside them show both,
-and put what comes from a file into the page as text only.
+Start at `render`, which puts it together. `page_data` makes the data, `page_graphs` places graphs; the scripts beside
+them show both, and put what comes from a file into the page as text only.
 """

@@ -1,1 +1,4 @@
-"""Carry out instructions on a frame: jumps, variables, containers, operators and calls, a module for each."""
+"""Carry out instructions on a frame, a module for each kind: jumps, variables, containers, operators and calls.
+
+`machine` calls them; the simplest to start at is `variables_and_modules`.
+"""

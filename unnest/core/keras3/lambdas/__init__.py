@@ -1,4 +1,7 @@
-"""Lambdas without their Python: stored byte code, read as data, becomes operations of Keras 3, or stays what it is."""
+"""Translate a Lambda's stored byte code, read as data, into operations of Keras 3, or keep the Lambda.
+
+Start at `lambda_layer_rule`, which asks `translate_lambda`.
+"""
 
 from unnest.core.keras3.lambdas.translate_lambda import (
     LambdaCall,

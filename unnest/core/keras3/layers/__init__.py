@@ -1,5 +1,5 @@
-"""The rule that converts each class of Keras 1 and 2's layers, with its weights, in modules by family.
+"""Convert each class of Keras 1 and 2's layers by its rule, with its weights, in modules by family.
 
-`kept_layers` and `removed_layers` have what is of no family. Operations stored as layers are in `operations`, Lambda
-layers in `lambdas`.
+Start at `dispatch`, the table of rules. `kept_layers`, `renamed_layer_classes` and `removed_layers` have what is of no
+family. Operations stored as layers are in `operations`, Lambda layers in `lambdas`.
 """

@@ -1,1 +1,4 @@
-"""Masks in an older model and in Keras 3: what each layer does with one, and how layers get the same mask."""
+"""Give layers in Keras 3 the masks that they had in the older model, or refuse.
+
+Start at `keep_old_masks`; what each layer does with a mask is in `layer_mask_behaviour`.
+"""
