@@ -63,6 +63,22 @@ def initialized_weight_counts(config: Json) -> WeightCounts | None:
     return WeightCounts(trained, statistics) if known else None
 
 
+def cell_weight_counts(cells: Sequence[Json], total: int) -> list[int] | None:
+    """Return the number of weights of each cell of a stack with `total` weights, or none; None if it does not follow.
+
+    One cell of a custom class, whose config promises none, has those that the others leave.
+    """
+    if not total:
+        return [0] * len(cells)
+    configs = [cell.get("config") if isinstance(cell, Mapping) else None for cell in cells]
+    promised = [initialized_weight_counts(config) for config in configs]
+    left = total - sum(count.total for count in promised if count is not None)
+    unknown = promised.count(None)
+    if left < 0 or unknown > 1 or (left and not unknown):
+        return None
+    return [left if count is None else count.total for count in promised]
+
+
 def switched_off_weights(config: Json) -> frozenset[str]:
     """Return the weights that a config initializes and switches off: `beta` where `center` is false."""
     return frozenset(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
 from unnest.core.keras_facts.weight_counts_by_config import (
+    cell_weight_counts,
     initialized_weight_counts,
     is_quantized,
 )
@@ -145,7 +146,7 @@ class Layout:
         if not isinstance(inner, Mapping):
             raise unplaced(name, kind)
         if kind == "RNN":
-            self._add_cell(inner, tensors, join_path(path, "cell"))
+            self._add_cell(inner, tensors, join_path(path, "cell"), name)
         elif kind == "TimeDistributed":
             self.add_layer(inner, _name(inner), tensors, join_path(path, "layer"), name)
         else:
@@ -173,26 +174,27 @@ class Layout:
                 inner, f"backward_{inner_name}", backward, join_path(path, "backward_layer")
             )
 
-    def _add_cell(self, cell: JsonObject, tensors: Sequence[Tensor], path: str) -> None:
+    def _add_cell(
+        self, cell: JsonObject, tensors: Sequence[Tensor], path: str, holder: str
+    ) -> None:
         """Add a recurrent cell; the cells of a StackedRNNCells get the next of its weights each."""
         config, kind = cell.get("config"), str(cell.get("class_name"))
         cells = config.get("cells") if isinstance(config, Mapping) else None
         if kind != "StackedRNNCells" or not isinstance(cells, Sequence):
-            self.add_layer(cell, _name(cell), tensors, path)
+            self.add_layer(cell, _name(cell), tensors, path, holder)
             return
         self.add_object(path, _name(cell))
         count: dict[str, int] = {}
-        for inner_cell in (c for c in cells if isinstance(c, Mapping)):
-            expected_weights = initialized_weight_counts(inner_cell.get("config"))
-            if expected_weights is None or expected_weights.total > len(tensors):
-                raise unplaced(_name(cell), kind)
+        inner_cells = [c for c in cells if isinstance(c, Mapping)]
+        sizes = cell_weight_counts(inner_cells, len(tensors))
+        if sizes is None:
+            raise unplaced(_name(cell), kind)
+        for inner_cell, size in zip(inner_cells, sizes, strict=True):
             stem = snake_case(str(inner_cell.get("class_name")))
             number = count[stem] = count.get(stem, -1) + 1
             place = join_path(path, "cells", f"{stem}_{number}" if number else stem)
-            self.add_layer(inner_cell, _name(inner_cell), tensors[: expected_weights.total], place)
-            tensors = tensors[expected_weights.total :]
-        if tensors:
-            raise unplaced(_name(cell), kind)
+            self.add_layer(inner_cell, _name(inner_cell), tensors[:size], place, holder)
+            tensors = tensors[size:]
 
 
 def lay_out(model: Stored) -> Layout:

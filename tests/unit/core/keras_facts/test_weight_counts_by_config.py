@@ -10,6 +10,7 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras_facts.weight_counts_by_config import (
     WeightCounts,
+    cell_weight_counts,
     expected_weight_counts,
     fits_unit_sizes,
     has_initializers,
@@ -155,3 +156,25 @@ def test_the_first_so_many(
 ) -> None:
     asked = read(functional(source(), layer("y", ["x"], kind=kind, **config))).layers["y"]
     assert trained_count(asked, count) == trained
+
+
+CELL: dict[str, Any] = {"class_name": "LSTMCell", "config": {"units": 3, **LSTM}}
+CUSTOM: dict[str, Any] = {"class_name": "Mine", "config": {"units": 3}}
+
+
+@pytest.mark.parametrize(
+    ("cells", "total", "counts"),
+    [
+        ([CELL, CELL], 6, [3, 3]),
+        ([CELL, CUSTOM, CELL], 8, [3, 2, 3]),
+        ([CUSTOM, CELL], 3, [0, 3]),
+        ([CUSTOM, CUSTOM], 0, [0, 0]),
+        ([CUSTOM, CUSTOM], 4, None),
+        ([CELL, CELL], 7, None),
+        ([CUSTOM, CELL], 2, None),
+    ],
+)
+def test_cells_of_a_stack(
+    cells: list[dict[str, Any]], total: int, counts: list[int] | None
+) -> None:
+    assert cell_weight_counts(cells, total) == counts

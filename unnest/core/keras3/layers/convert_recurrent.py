@@ -18,8 +18,12 @@ from unnest.core.keras3.layers.convert_activations import (
 from unnest.core.keras3.layers.convert_wrapper_layers import inner_layer
 from unnest.core.keras3.masks.outputs_at_masked_steps import gave_initial_state
 from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
-from unnest.core.keras_facts.weight_counts_by_config import initialized_weight_counts
+from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.weight_counts_by_config import cell_weight_counts
+from unnest.core.keras_facts.weight_shape_check import fits_shape
 from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.read_config_values import settings
+from unnest.core.model import Json
 
 #: (Seen with LSTM, GRU and SimpleRNN of Keras 2.0.9 and 2.2.4: 0.2 to 0.7 off from the second batch on.)
 STATE_AT_MASKED_START = (
@@ -185,13 +189,14 @@ def stacked_cells(old: OldLayer) -> Piece:
         raise old.refused("holds no list of cells")
     if old.config.get("reverse_state_order"):
         raise old.refused("reverse_state_order has no counterpart in Keras 3")
-    for cell in cells:
-        told = initialized_weight_counts(cell.get("config")) if isinstance(cell, Mapping) else None
-        count = 0 if told is None or not old.weights else told.total
+    counts = cell_weight_counts(cells, len(old.weights))
+    if counts is None:
+        raise old.refused(CELLS_IN_DOUBT)
+    for cell, count in zip(cells, counts, strict=True):
         made.append(inner_layer(cell, old, rest[:count]))
+        if not _fits_cell(cell, rest[:count]):
+            raise old.refused(CELLS_IN_DOUBT)
         rest = rest[count:]
-    if rest:
-        raise old.refused("its cells promise other weights than it has")
     new = convert_constructor_arguments.converted_arguments(
         old.without("cells", "reverse_state_order")
     )
@@ -202,3 +207,18 @@ def stacked_cells(old: OldLayer) -> Piece:
 def conv_lstm(old: OldLayer) -> Piece:
     """Convert ConvLSTM, dropping time_major and zero_output_for_mask, which it ignored (seen: tf.keras 2.0 to 2.15)."""
     return recurrent_layer(old.without("time_major", "zero_output_for_mask"))
+
+
+CELLS_IN_DOUBT = "which of its weights each cell has does not follow from their configs"
+
+
+def _fits_cell(cell: Json, weights: Weights) -> bool:
+    """Return False if weights are not of the shapes that one of Keras's cells has; those beside it own them, then."""
+    kind = str(cell.get("class_name")) if isinstance(cell, Mapping) else ""
+    shapes_of = layer_record(kind).weight_shapes
+    if not isinstance(cell, Mapping) or shapes_of is None or not is_keras_class(kind, cell):
+        return True
+    wanted = shapes_of(settings(cell)) or ()
+    return all(
+        fits_shape(weight.shape, shape) for weight, shape in zip(weights, wanted, strict=False)
+    )
