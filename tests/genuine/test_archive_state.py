@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,7 @@ from tests.corpus.unpacked import FIXTURES
 FOLDER = FIXTURES / "archive_state"
 LOADED = {
     f"{stack.stem}-{name}": is_loaded
-    for stack in sorted(FOLDER.glob("*.json"))
+    for stack in sorted(FOLDER.glob("tf???.json"))
     for name, is_loaded in json.loads(stack.read_text()).items()
 }
 
@@ -47,3 +49,29 @@ def test_what_adapt_found_goes_into_a_file_of_keras_3(name: str, stack: str, tmp
     """Though no Keras 2 finds it again."""
     done = unnest.fix(FOLDER / f"{stack}-{name}.keras", f"{tmp_path}/out.keras", keras="3")
     assert (done.error, done.loads_in) == (None, ("Keras 3",))
+
+
+def test_a_layer_that_is_not_found_is_not_called_damaged(tmp_path: Path) -> None:
+    """No copy of the file would help: the JSON notes one of three places of a layer, as some files do."""
+    path = tmp_path / "in.keras"
+    with zipfile.ZipFile(FOLDER / "tf215-thrice.keras") as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == "config.json":
+                model = json.loads(data)
+                (shared,) = (e for e in model["config"]["layers"] if e["name"] == "shared")
+                del shared["shared_object_id"]
+                data = json.dumps(model).encode()
+            new.writestr(name, data)
+    done = unnest.fix(path, tmp_path / "out.keras", keras="3")
+    assert done.error is not None
+    assert done.error.message.endswith("which no Keras finds again in a .keras; save an .h5")
+
+
+def test_weights_of_an_activation_are_not_another_models(tmp_path: Path) -> None:
+    """No other architecture would help."""
+    name = FOLDER / "tf215-activation.ckpt"
+    given = name.with_suffix(".json")
+    done = unnest.fix(name, tmp_path / "out.keras", architecture=given, keras="3")
+    assert done.error is not None
+    assert "with a PReLU as its activation, whose weights are told apart" in done.error.message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -28,7 +30,8 @@ class JsonSource(Source):
     container: ClassVar = "json"
 
     def __init__(self, path: str) -> None:
-        text = innermost = read_text(path)
+        text, has_mark = read_text(path)
+        innermost = text
         #: YAML is read, and never written.
         self.reformed = JsonContainer.suffix if is_yaml(text) else None
         value = _from_yaml(text, path) if self.reformed else parse(text, path)
@@ -36,7 +39,8 @@ class JsonSource(Source):
         while isinstance(value, str) and encodings < MAX_ENCODINGS:
             innermost, encodings = value, encodings + 1
             value = parse(innermost, path)
-        self._style = JsonStyle() if self.reformed else JsonStyle.of(text, innermost, encodings)
+        style = JsonStyle() if self.reformed else JsonStyle.of(text, innermost, encodings)
+        self._style = style._replace(has_mark=has_mark)
         super().__init__(path, _stored(value, path))
         if self.reformed:
             self.not_in_place = "is YAML, and what is written is JSON"
@@ -57,8 +61,13 @@ class JsonSource(Source):
 
 
 def is_yaml(text: str) -> bool:
-    """True if an architecture's text is YAML; JSON starts with a brace, or with a quote if it is encoded twice."""
-    return text.lstrip("\ufeff \t\r\n")[:1] not in ("{", '"')
+    """True if an architecture's text is YAML.
+
+    JSON starts with a quote if it is encoded twice, else with a brace and the quote of a key; YAML may have a key
+    without quotes there.
+    """
+    start = text.lstrip("\ufeff \t\r\n")
+    return start[:1] not in ("{", '"') or re.match(r"\{\s*\w+\s*:", start) is not None
 
 
 def _from_yaml(text: str, path: str) -> Json:
@@ -69,11 +78,11 @@ def _from_yaml(text: str, path: str) -> Json:
     return parse_yaml(text, path)
 
 
-def read_text(path: str) -> str:
-    """Return the file's text. Raises Unreadable."""
+def read_text(path: str) -> tuple[str, bool]:
+    """Return the file's text, and True if a byte-order mark stands before it. Raises Unreadable."""
     data = read_bytes(path, MAX_JSON, "architecture")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), data.startswith(codecs.BOM_UTF8)
     except UnicodeDecodeError as e:
         raise Unreadable("bad-json", f"{path}: is not UTF-8 text, so no architecture JSON") from e
 

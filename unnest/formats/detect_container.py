@@ -239,7 +239,7 @@ def _mentions_a_class(path: str) -> bool:
     from unnest.formats.architecture_json import read_text
 
     try:
-        text = read_text(path)
+        text, _ = read_text(path)
     except Unreadable:
         return False
     return "class_name" in text and "config" in text

@@ -12,13 +12,18 @@ from unnest.formats.parse_json import dump
 
 
 class JsonStyle(NamedTuple):
-    """The layout of JSON text. `encodings`: how often it is JSON in JSON; `end`: the text behind the last character."""
+    """The layout of JSON text.
+
+    `encodings`: how often it is JSON in JSON; `end`: the text behind the last character; `has_mark`: whether it begins
+    with a byte-order mark, which is not written.
+    """
 
     indent: int | str | None = None
     separators: tuple[str, str] = (", ", ": ")
     ensure_ascii: bool = True
     encodings: int = 1
     end: str = ""
+    has_mark: bool = False
 
     @staticmethod
     def of(text: str, innermost: str, encodings: int) -> JsonStyle:
@@ -35,7 +40,8 @@ class JsonStyle(NamedTuple):
 
     def code_that_reads(self, path: str) -> str:
         """Return the Python expression for the JSON text in a file of this style, as Keras takes it."""
-        code = f"open({path!r}).read()"
+        encoding = ", encoding='utf-8-sig'" if self.has_mark else ""
+        code = f"open({path!r}{encoding}).read()"
         for _ in range(self.encodings - 1):
             code = f"json.loads({code})"
         return code

@@ -549,6 +549,16 @@ def test_the_line_of_the_writer_gives_its_activations() -> None:
             "import json; import tf_keras; model = tf_keras.models.model_from_json(json.loads(open({0}).read()))",
         ),
         (
+            "\ufeff" + json.dumps(ARCHITECTURE),
+            ("tf_keras (Keras 2)", "Keras 2.1.6, which wrote it"),
+            "import tf_keras; model = tf_keras.models.model_from_json(open({0}, encoding='utf-8-sig').read())",
+        ),
+        (
+            yaml.safe_dump(ARCHITECTURE, default_flow_style=True),
+            ("Keras 2.1.6, which wrote it",),
+            "import keras; model = keras.models.model_from_yaml(open({0}).read())  # in Keras 2.1.6, which wrote it",
+        ),
+        (
             yaml.safe_dump(ARCHITECTURE),
             ("Keras 2.1.6, which wrote it",),
             "import keras; model = keras.models.model_from_yaml(open({0}).read())  # in Keras 2.1.6, which wrote it",
@@ -560,7 +570,7 @@ def test_the_line_takes_the_architecture_as_it_is_spelled(
 ) -> None:
     """Keras takes the text of one JSON object; today's reads no YAML."""
     path = tmp_path / "model.txt"
-    path.write_text(spelled)
+    path.write_text(spelled, encoding="utf-8")
     report = unnest.inspect(path)
     assert report.loads_in == loads
     assert report.load == line.format(repr(str(path)))

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move
@@ -53,6 +55,7 @@ class Placement:
         #: Path of a layer -> its weights.
         self._weights: dict[str, tuple[Tensor, ...]] = {}
         self._shared = SharedLayers()
+        self._architecture = model
         #: A group per layer of the model.
         self.groups = self._groups(model, prefix)
 
@@ -78,7 +81,7 @@ class Placement:
             if (path not in tree.groups and promises_weights(layer)) or is_other:
                 raise Refused(
                     "architecture-mismatch",
-                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {tree.way_out}",
+                    f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {self._way_out}",
                 )
             self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
             placed_paths |= set(tree.tensors_below.get(path, ()))
@@ -88,9 +91,17 @@ class Placement:
         if strays:
             raise Refused(
                 "architecture-mismatch",
-                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {tree.way_out}",
+                f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {self._way_out}",
             )
         return tuple(groups)
+
+    @property
+    def _way_out(self) -> str:
+        """The advice where an architecture is not that of the weights."""
+        entries = layer_entries(self._architecture) if self.tree.keras_version is not None else ()
+        if any(SHARED_OBJECT_ID in entry for entry in entries):
+            return "models in it share layers, which no Keras finds again in a .keras; save an .h5"
+        return self.tree.way_out
 
     def _layer(self, layer: Layer, path: str) -> tuple[Tensor, ...]:
         """Return a layer's weights in Keras's order; of a nested model the flat list, with owners."""

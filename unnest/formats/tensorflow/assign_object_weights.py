@@ -12,6 +12,7 @@ from unnest.core.keras_facts.weight_counts_by_config import (
     initialized_weight_counts,
     trained_count,
 )
+from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.errors import Refused
@@ -73,6 +74,13 @@ class WeightsByLayer:
         return ()
 
     def _unfit(self, layer: Layer, count: int) -> Refused:
+        activation = layer.settings.get("activation")
+        kind = str(activation.get("class_name")) if isinstance(activation, Mapping) else ""
+        if layer_record(kind).weights:
+            what = f"a {layer.class_name} with a {kind} as its activation, whose weights are told apart in .h5 alone"
+            return Refused(
+                "architecture-mismatch", f"{self._graph.where}: {layer.name!r} is {what}; save one"
+            )
         return Refused(
             "architecture-mismatch",
             f"{self._graph.where}: {count} weights do not fit {layer.name!r}, a {layer.class_name}; "
