@@ -249,11 +249,18 @@ def _confirmed(
             else claim
         )
     edges = tuple(part.numbers[0] / count for part in parts)
-    return SliceClaim(
-        ClaimStatus.ROWS,
-        f"the code of {_names(slices)} takes all rows, each once and in order",
-        edges,
-    )
+    reason = f"the code of {_names(slices)} takes all rows, each once and in order"
+    sizes = () if is_fixed else range(2 * count, 2 * count + len(slices))
+    if any(_leaves_a_remainder(slices, size, shape) for size in sizes):
+        reason += ", but for a remainder of fewer rows than slices"
+    return SliceClaim(ClaimStatus.ROWS, reason, edges)
+
+
+def _leaves_a_remainder(slices: Sequence[Slice], count: int, shape: Shape | None) -> bool:
+    """Return True if slices take less than all of so many rows."""
+    parts = _parts(slices, count, shape)
+    rows = None if parts is None else _numbers(parts, count)
+    return rows is not None and len(rows) < count
 
 
 def _takes_in_order(slices: Sequence[Slice], count: int, shape: Shape | None) -> bool | None:

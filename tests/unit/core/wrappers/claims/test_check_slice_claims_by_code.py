@@ -115,12 +115,26 @@ def test_code_that_does_not_contradict(function: Any) -> None:
     assert told(function) == CLAIM
 
 
-def test_code_tells_what_arguments_leave_open() -> None:
-    names = "lambda_0, lambda_1"
-    followed = SliceClaim(
-        ClaimStatus.ROWS, f"the code of {names} takes all rows, each once and in order", (0.0, 0.5)
-    )
-    assert told(halves, SliceClaim(ClaimStatus.PARTLY)) == followed
+def thirds_with_the_rest(x: Any, i: int, parts: int) -> Any:
+    n = tf.shape(x)[0] // parts
+    return x[i * n : (i + 1) * n if i < parts - 1 else None]
+
+
+@pytest.mark.parametrize(
+    ("function", "parts", "remainder"),
+    [
+        (halves, 2, ", but for a remainder of fewer rows than slices"),
+        (halves, 3, ", but for a remainder of fewer rows than slices"),
+        (thirds_with_the_rest, 2, ""),
+        (thirds_with_the_rest, 3, ""),
+    ],
+)
+def test_code_tells_what_arguments_leave_open(function: Any, parts: int, remainder: str) -> None:
+    """Also of what batch sizes: of an odd one, `n // 2` rows twice leave a row."""
+    names = ", ".join(f"lambda_{k}" for k in range(parts))
+    sentence = f"the code of {names} takes all rows, each once and in order{remainder}"
+    found = told(function, SliceClaim(ClaimStatus.PARTLY), parts)
+    assert (found.status, found.sentence) == (ClaimStatus.ROWS, sentence)
 
 
 def test_other_code_numbers_and_types_are_other_questions() -> None:
