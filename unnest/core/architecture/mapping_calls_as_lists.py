@@ -81,7 +81,7 @@ def with_calls_of_release(architecture: JsonObject, release: tuple[int, ...]) ->
     """
     if not ((2,) <= release < BY_NAME or (3,) <= release < BY_NAME_OR_KEYS):
         return architecture
-    if not any(map(_is_called_model, json_tree.all_objects(architecture))):
+    if not any(map(_is_called_with_mapping, json_tree.all_objects(architecture))):
         return architecture
 
     def change(entry: JsonObject, changed: dict[str, Json]) -> Json:
@@ -95,9 +95,11 @@ def with_calls_of_release(architecture: JsonObject, release: tuple[int, ...]) ->
     return today
 
 
-def _is_called_model(entry: JsonObject) -> bool:
-    """Return True for a functional model that another model calls."""
-    return is_list(entry.get("inbound_nodes")) and _inputs_of(entry) is not None
+def _is_called_with_mapping(entry: JsonObject) -> bool:
+    """Return True for a functional model that another model calls with a mapping: all read a list alike."""
+    calls = entry.get("inbound_nodes")
+    is_mapping = is_list(calls) and any(is_object(_first_argument(node)[0]) for node in calls)
+    return is_mapping and _inputs_of(entry) is not None
 
 
 def model_called_differently(architecture: JsonObject) -> str | None:
