@@ -59,6 +59,21 @@ KNOWN_BY_NAME = (
 )
 
 
+#: Classes of losses and metrics. (Source: keras.losses and keras.metrics of tf_keras 2.21 and Keras 3.15.)
+LOSSES_AND_METRICS = frozenset({
+    "AUC", "Accuracy", "BinaryAccuracy", "BinaryCrossentropy", "BinaryFocalCrossentropy", "BinaryIoU", "CTC",
+    "CategoricalAccuracy", "CategoricalCrossentropy", "CategoricalFocalCrossentropy", "CategoricalHinge", "Circle",
+    "CategoricalGeneralizedCrossEntropy", "ConcordanceCorrelation", "CosineProximity", "CosineSimilarity", "Dice",
+    "F1Score", "FBetaScore", "FalseNegatives", "FalsePositives", "Hinge", "Huber", "IoU", "KLDivergence", "LogCosh",
+    "KullbackLeiblerDivergence", "LogCoshError", "Logcosh", "Mean", "MeanAbsoluteError", "MeanAbsolutePercentageError",
+    "MeanIoU", "MeanRelativeError", "MeanSquaredError", "MeanSquaredLogarithmicError", "MeanTensor", "OneHotIoU",
+    "OneHotMeanIoU", "PearsonCorrelation", "Poisson", "Precision", "PrecisionAtRecall", "R2Score", "Recall",
+    "RecallAtPrecision", "RootMeanSquaredError", "SensitivityAtSpecificity", "SparseCategoricalAccuracy",
+    "SparseCategoricalCrossentropy", "SparseTopKCategoricalAccuracy", "SpecificityAtSensitivity", "SquaredHinge", "Sum",
+    "TopKCategoricalAccuracy", "TrueNegatives", "TruePositives", "Tversky",
+})  # fmt: skip
+
+
 def why_not_tf_keras(model: Stored, container: str) -> str | None:
     """Return why tf_keras does not load it as it was; None if it does."""
     return (
@@ -538,7 +553,9 @@ def _own_names(training: JsonObject | None) -> list[str]:
         elif isinstance(part, dict) and part.get("module", "keras") is None:
             names.append(str(part["class_name"]))
         elif isinstance(part, dict) and isinstance(part.get("config"), dict):
-            # TensorFlow's classes that make a metric or a loss of a function.
+            # TensorFlow's classes that make a metric or a loss of a function have it; a custom class has no module.
+            if "fn" not in part["config"] and "module" not in part:
+                names += {str(part["class_name"])} - LOSSES_AND_METRICS
             pending.append(part["config"].get("fn"))
         elif isinstance(part, (list, tuple)):
             pending.extend(part)

@@ -269,6 +269,25 @@ CUSTOM: JsonObject = {"class_name": "Mine>Norm", "config": {"name": "n"}}
                 "  # to train on, give rmse in custom_objects instead of compile=False"
             ),
         ),
+        (  # Nor is a class of a metric; Keras's own are.
+            layers(
+                version="2.15.0",
+                training={
+                    "loss": {"class_name": "Huber", "config": {"delta": 1.0}},
+                    "metrics": [
+                        [
+                            {"class_name": "MyMetric", "config": {"name": "m", "dtype": "float32"}},
+                            {"class_name": "MeanIoU", "config": {"num_classes": 2}},
+                        ]
+                    ],
+                },
+            ),
+            "a.h5",
+            (
+                "import tf_keras; model = tf_keras.models.load_model('a.h5', compile=False)"
+                "  # to train on, give MyMetric in custom_objects instead of compile=False"
+            ),
+        ),
         (  # Nor is an optimizer, of a class that is registered or not.
             layers(
                 version="2.4.0",
