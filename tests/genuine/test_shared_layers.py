@@ -12,7 +12,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 
 HERE = Path(__file__).parent / "shared_layers"
 STACKS = ("keras3", "tf215")

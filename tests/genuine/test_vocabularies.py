@@ -14,7 +14,7 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.model import Json
 from unnest.formats.open_container import open_container
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call, plain_argument
+from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
 from unnest.core.keras3_op_node import Input, Operand, OpNode, Part

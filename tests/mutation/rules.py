@@ -25,7 +25,7 @@ class Broken:
 RULES = [
     Broken(
         rule="a lambda's work is bounded",
-        file="core/byte_code/run_cost.py",
+        file="core/byte_code/machine_errors_and_run_cost.py",
         old="        if self.values > MAX_STACK_WORK:\n",
         new="        if False:\n",
         tests="tests/unit/core/byte_code/test_machine.py",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.model import Json, JsonObject, Stored

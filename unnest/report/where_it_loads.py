@@ -6,7 +6,7 @@ import os
 import re
 
 from unnest.budget import memoize
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras_facts import (
     custom_objects_needed_to_load,
     loading_in_keras_3,

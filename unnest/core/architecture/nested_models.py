@@ -1,15 +1,15 @@
-"""One walk over the layers of a model and of the models nested in it, with the names of the models around each."""
+"""Walks over the layers of a model and of the models nested in it: with the names around each, or as JSON entries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from unnest.budget import charge_steps
+from unnest.budget import charge_steps, memoize
 from unnest.core.architecture.graph import Graph, Layer, is_model
 from unnest.core.architecture.graph_to_and_from_json import read
-from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.model import JsonObject, Tensor
+from unnest.core.json_tree import LEAVES, OBJECT, is_list
+from unnest.core.model import Json, JsonObject, Tensor
 
 #: Names of layers, the outermost model's first, the leaf layer's last.
 LeafPath: TypeAlias = "tuple[str, ...]"
@@ -93,3 +93,36 @@ def by_owner(tensors: Iterable[Tensor]) -> dict[str, tuple[Tensor, ...]]:
 def with_owner(name: str, weights: Iterable[Tensor]) -> list[Tensor]:
     """Return a layer's weights as weights of the model that contains it."""
     return [w._replace(owner=(name, *w.owner)) for w in weights]
+
+
+#: What a layer's config calls the layers that it holds.
+NESTED_LAYER_KEYS = ("layer", "cell", "cells", "backward_layer", "forward_layer")
+
+
+def layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Return the entry of every layer in a model, nested models and wrapped layers included; walked once a file."""
+    return memoize(_find_layer_entries, model)
+
+
+def _find_layer_entries(model: Json) -> Sequence[JsonObject]:
+    """Return the entries of all layers in JSON, outer before inner."""
+    entries: list[JsonObject] = []
+    pending: list[Json] = [model]
+    while pending:
+        entry = pending.pop()
+        if type(entry) in LEAVES:
+            continue
+        if not isinstance(entry, OBJECT):
+            pending += reversed(entry) if is_list(entry) else ()
+            continue
+        if "class_name" not in entry:
+            continue
+        entries.append(entry)
+        config = entry.get("config")
+        if isinstance(config, OBJECT):
+            pending += [
+                config[key] for key in reversed(("layers", *NESTED_LAYER_KEYS)) if key in config
+            ]
+        else:
+            pending.append(config)
+    return tuple(entries)

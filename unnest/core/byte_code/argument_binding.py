@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from unnest.core.byte_code.machine_errors import entry
+from unnest.core.byte_code.machine_errors_and_run_cost import entry
 from unnest.core.byte_code.read_code_objects import (
     ANY_KEYWORDS,
     ANY_POSITIONAL,

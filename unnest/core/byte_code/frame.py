@@ -9,11 +9,10 @@ from typing import Generic, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.byte_code.instruction_decoder import Instruction, at_offset
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, RunCost
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.operand_stack import OperandStack
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.byte_code.run_cost import RunCost
 from unnest.core.byte_code.runtime_values import Cell, CommonConstant, InnerFunction, StackValue
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS, DomainValue, ValueDomain
 from unnest.core.byte_code.variables import Variables

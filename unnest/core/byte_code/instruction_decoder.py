@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.opcode_tables import (
     BINARY_OP,
     COMPARISONS,

@@ -28,10 +28,15 @@ from unnest.core.byte_code.instructions.containers_and_subscripts import Contain
 from unnest.core.byte_code.instructions.jumps_and_loops import JumpsAndLoops
 from unnest.core.byte_code.instructions.operators_and_texts import OperatorInstructions
 from unnest.core.byte_code.instructions.variables_and_modules import VariableInstructions
-from unnest.core.byte_code.machine_errors import Impossible, MayBeCaught, Stopped
+from unnest.core.byte_code.machine_errors_and_run_cost import (
+    Impossible,
+    MayBeCaught,
+    RunCost,
+    Stopped,
+    spend_on,
+)
 from unnest.core.byte_code.opcode_tables import BRANCHES, Python
 from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
-from unnest.core.byte_code.run_cost import RunCost, spend_on
 from unnest.core.byte_code.runtime_values import Cell, InnerFunction, Null, StackValue
 from unnest.core.byte_code.value_domain import (
     BEYOND_EXPRESSIONS,

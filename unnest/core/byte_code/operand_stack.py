@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.machine_errors import Impossible
-from unnest.core.byte_code.run_cost import RunCost
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, RunCost
 from unnest.core.byte_code.runtime_values import (
     Exit,
     InnerCode,

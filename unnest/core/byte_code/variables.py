@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from unnest.core.byte_code.machine_errors import Impossible, entry
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, entry
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant
 from unnest.core.byte_code.runtime_values import (

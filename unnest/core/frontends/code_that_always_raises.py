@@ -16,7 +16,7 @@ from unnest.budget import memoize_across_files
 from unnest.core import json_tree
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import ANY_KEYWORDS, ANY_POSITIONAL
 from unnest.core.byte_code.value_domain import PlainValue, ValueDomain

@@ -1,4 +1,4 @@
-"""Calls of operations in every dialect, as a function and its arguments.
+"""Calls of operation layers in every dialect, as a function and its arguments.
 
 TensorFlow 1             an operation of a graph: inputs and attributes
 TensorFlow 2.0-2.3       TensorFlowOpLayer: a NodeDef, constants by input number
@@ -12,7 +12,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call
 from unnest.core.frontends.node_defs_as_op_calls import (
     node_attributes,
     node_call,
@@ -22,7 +21,7 @@ from unnest.core.frontends.node_defs_as_op_calls import (
 from unnest.core.json_tree import is_list
 from unnest.core.model import Json, JsonObject, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.registry import argument
+from unnest.core.ops.registry import OPERATIONS, argument
 
 
 def parse_op_call(layer: Layer, call: Call) -> OpCall | None:
@@ -139,3 +138,36 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
 
 def _tensor(ref: Json) -> Json:
     return ref[:3] if isinstance(ref, Sequence) else ref
+
+
+def keras3_call(
+    class_name: str,
+    args: Sequence[Value],
+    config: Mapping[str, Value],
+    kwargs: Mapping[str, Value] | None = None,
+) -> OpCall:
+    """Return the call of an operation by its class.
+
+    An operation called `k3...` is a class whose arguments are not those of TensorFlow's function of that name.
+    """
+    name = plain_name(class_name)
+    own = f"k3{name}"
+    return OpCall(own if own in OPERATIONS else name, args, {**config, **(kwargs or {})})
+
+
+def plain_argument(stored: Json) -> Value:
+    """Return a constant of Keras 3's JSON as Python has it: a slice, dots, nested lists for an array or a tuple."""
+    if isinstance(stored, Mapping):
+        kind, config = stored.get("class_name"), stored.get("config")
+        if kind == "__ellipsis__":
+            return ...
+        if kind == "__slice__" and isinstance(config, Mapping):
+            return slice(*(config.get(end) for end in ("start", "stop", "step")))
+        return (
+            config.get("value")
+            if kind in ("__numpy__", "__tensor__") and isinstance(config, Mapping)
+            else stored
+        )
+    if is_list(stored):
+        return [plain_argument(each) for each in stored]
+    return stored

@@ -21,10 +21,9 @@ from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply_op_call import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED, Array, check_size
-from unnest.core.ops.op_call_arguments import contents
 from unnest.core.ops.operation_entry import Operation
 from unnest.core.ops.operation_kinds import IN_PLACE, JOINS, Kind
-from unnest.core.ops.registry import argument, kind_of, operation_of
+from unnest.core.ops.registry import argument, contents, kind_of, operation_of
 
 PARTS_OF_SHAPES = frozenset({Kind.SLICE, Kind.TAKE})
 """Operations that may take sizes out of a shape, the number of rows or others."""

@@ -22,7 +22,7 @@ from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS
 from unnest.core.ops.operation_kinds import IN_PLACE, Kind
 from unnest.core.ops.read_whole_numbers import whole_numbers
 from unnest.core.ops.registry import OPERATIONS, function_of, kind_of
-from unnest.core.ops.truncated_quotients import truncated_quotient, whole_quotient
+from unnest.core.ops.shape_arithmetic import truncated_quotient, whole_quotient
 
 SIZE_ARGUMENTS = ("shape", "multiples")
 """Arguments that only say how large a tensor is: its numbers do not depend on them."""

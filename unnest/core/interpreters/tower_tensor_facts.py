@@ -15,10 +15,9 @@ from unnest.core.interpreters.tensor_graph import TensorGraph
 from unnest.core.model import Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
-from unnest.core.ops.op_call_arguments import contents
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES
 from unnest.core.ops.read_whole_numbers import whole_numbers
-from unnest.core.ops.registry import kind_of
+from unnest.core.ops.registry import contents, kind_of
 
 TRIAL_BATCH_ROWS = 60
 """Of the batch that is tried: many numbers of parts divide it."""

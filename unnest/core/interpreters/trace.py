@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unnest.budget import charge_steps
-from unnest.core.byte_code.machine_errors import Stopped, TooMuch
+from unnest.core.byte_code.machine_errors_and_run_cost import Stopped, TooMuch
 from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
 from unnest.core.ops.apply_op_call import bind
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, MISFITS, Array, TooLarge, check_size
-from unnest.core.ops.op_call_arguments import literal_axis
 from unnest.core.ops.operation_kinds import COMPUTING, JOINS, SLICES, Kind
-from unnest.core.ops.registry import argument, operation_of
+from unnest.core.ops.registry import argument, literal_axis, operation_of
 
 MAX_TRACE_ELEMENTS = 20_000_000
 """Elements that all operations of one run may give."""

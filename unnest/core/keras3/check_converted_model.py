@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, cast
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_input, is_model, read
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.layer_entries import layer_entries
-from unnest.core.architecture.nested_models import by_owner
+from unnest.core.architecture.nested_models import by_owner, layer_entries
 from unnest.core.architecture.tensor_refs import KERAS_3_TENSOR
 from unnest.core.keras3.conversion_context import misfit, refused
 from unnest.core.keras3.convert_config_values import CONSTRAINTS, INITIALIZERS, REGULARIZERS

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from unnest.core.architecture import is_model
-from unnest.core.architecture.layer_entries import NESTED_LAYER_KEYS, layer_entries
+from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.custom_objects_needed_to_load import needs

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture.layer_entries import NESTED_LAYER_KEYS, layer_entries
+from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
 from unnest.core.keras_facts.custom_functions_in_configs import (
     LIBRARIES,
     custom_activations,
@@ -116,7 +116,7 @@ def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
     )
     if not model.is_standalone and () < model.release < (2, 5):
         in_module |= TENSORFLOW_MODULES
-    from unnest.core.byte_code.names_and_constants_of_code import global_names
+    from unnest.core.byte_code.candidate_decodings import global_names
 
     return sorted(global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture import layer_name
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.frontends.code_that_always_raises import raises
 from unnest.core.keras_facts.custom_functions_in_configs import is_library_code
 from unnest.core.keras_facts.custom_objects_needed_to_load import lambda_globals

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import is_input, is_model, read
-from unnest.core.architecture.layer_entries import NESTED_LAYER_KEYS, layer_entries
+from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
 from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.custom_objects_needed_to_load import PYTHON_OF_TODAY, needs
 from unnest.core.keras_facts.loading_in_tf_keras import (

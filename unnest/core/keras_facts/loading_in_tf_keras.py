@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.budget import memoize
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.json_tree import LEAVES, OBJECT, is_object
 from unnest.core.keras_facts.custom_objects_needed_to_load import (
     PYTHON_OF_TODAY,

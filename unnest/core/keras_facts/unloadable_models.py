@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.graph import Call
-from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
-from unnest.core.architecture.nested_models import leaves, merged_models
+from unnest.core.architecture.nested_models import layer_entries, leaves, merged_models
 from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.weight_counts_by_config import (

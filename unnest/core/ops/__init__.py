@@ -9,12 +9,11 @@ from __future__ import annotations
 from unnest.core.ops.families import (
     activations_and_unary_math,
     arithmetic_comparisons_and_where,
-    claimed_rows,
-    control_flow_and_opaque_ops,
     convolution_and_pooling,
     ctc_loss,
     images,
     joining,
+    opaque_ops_and_claimed_rows,
     padding_and_scatter,
     products,
     python_and_math_functions,
@@ -27,8 +26,8 @@ from unnest.core.ops.families import (
 )
 
 __all__ = [
-    "activations_and_unary_math", "arithmetic_comparisons_and_where", "claimed_rows", "control_flow_and_opaque_ops",
-    "convolution_and_pooling", "ctc_loss", "images", "joining", "padding_and_scatter", "products",
+    "activations_and_unary_math", "arithmetic_comparisons_and_where", "convolution_and_pooling", "ctc_loss",
+    "images", "joining", "opaque_ops_and_claimed_rows", "padding_and_scatter", "products",
     "python_and_math_functions", "reductions_scans_and_sorts", "reshaping", "reversing_and_repeating",
     "shape_and_dtype", "slicing", "tensor_creation",
 ]  # fmt: skip

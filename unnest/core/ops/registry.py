@@ -27,10 +27,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from unnest.core.model import Json
+from unnest.core.model import Json, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
-from unnest.core.ops.operation_entry import AxesRule, Kernel, Operation, ShapeRule, Theano
+from unnest.core.ops.operation_entry import CONTENTS, AxesRule, Kernel, Operation, ShapeRule, Theano
 from unnest.core.ops.operation_kinds import KEEPING_SHAPE, Kind
+from unnest.core.ops.read_whole_numbers import axis_number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -216,3 +217,29 @@ def argument(call: OpCall, parameter: str) -> Value:
             return value
     at = None if operation is None else operation.position(parameter)
     return call.args[at] if at is not None and at < len(call.args) else None
+
+
+def contents(call: OpCall) -> list[Value]:
+    """Return the arguments whose content a call moves or computes with; [] if its arguments cannot be read."""
+    operation = OPERATIONS.get(call.name)
+    if operation is None or operation.compute is None:
+        return []
+    try:
+        bound = operation.bind(call.args, call.kwargs)
+    except Unknown:
+        return []
+    if operation.takes_all:
+        return list(bound["x"])
+    return [bound[parameter] for parameter in CONTENTS if parameter in bound]
+
+
+def literal_axis(call: OpCall) -> int | None:
+    """Return the axis that a call names as a number, 0 by default; None if the axis is computed."""
+    operation = OPERATIONS.get(call.name)
+    try:
+        if operation is None or operation.compute is None:
+            return None
+        axis = operation.bind(call.args, call.kwargs).get("axis")
+        return None if isinstance(axis, Ref) else axis_number(axis)
+    except Unknown:
+        return None

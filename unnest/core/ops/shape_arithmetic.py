@@ -13,6 +13,9 @@ import numpy as np
 
 from unnest.core.model import Shape, Unknown
 from unnest.core.ops.call import Value
+from unnest.core.ops.element_dtype_and_checks import (
+    Array,
+)
 
 
 class Sized(NamedTuple):
@@ -142,3 +145,16 @@ def image_sizes(value: Value, data_format: Value) -> Shape:
     if len(shape) != IMAGE_RANK or data_format not in (CHANNELS_LAST, "NHWC"):
         raise Unknown("images of another shape than (batch, height, width, channels)")
     return shape
+
+
+def truncated_quotient(x: Array, y: Array) -> Array:
+    """Return x / y; of whole numbers towards zero."""
+    return (
+        np.trunc(x / y).astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else x / y
+    )
+
+
+def whole_quotient(x: Array, y: Array) -> Array:
+    """Return x / y towards zero, of fractions too."""
+    quotient = np.trunc(x / y)
+    return quotient.astype(np.int64) if x.dtype.kind in "iu" and y.dtype.kind in "iu" else quotient

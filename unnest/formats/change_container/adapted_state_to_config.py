@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.layer_entries import layer_entries
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move

@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from unnest.core.architecture import is_model, layer_name, read
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.unit.core.build import functional, layer, nested, sequential, source
 from unnest.budget import Budget, limited
 from unnest.core.architecture.graph import Layer
-from unnest.core.architecture.nested_models import by_owner, leaf_entries, leaves
-from unnest.core.model import JsonObject, Tensor
+from unnest.core.architecture.nested_models import by_owner, layer_entries, leaf_entries, leaves
+from unnest.core.model import Json, JsonObject, Tensor
 
 INNER = sequential(layer("a"), layer("b"), name="inner")
 MODEL = functional(source(), nested(INNER, ["x"]), layer("y", ["inner"]))
@@ -60,3 +60,16 @@ def test_each_layer_is_charged_at_every_walk() -> None:
         before = budget.steps
         assert len([*leaves(MODEL)]) == 4
     assert before - budget.steps == 5
+
+
+def _entry(kind: str, **config: Json) -> Json:
+    return {"class_name": kind, "config": config}
+
+
+def test_layers_of_nested_models_and_within_layers_are_entries() -> None:
+    """In textual order, outer before inner; the value of another key is no layer."""
+    cell = _entry("LSTMCell", kernel_initializer=_entry("Zeros"))
+    model = _entry("Sequential", layers=[_entry("RNN", cell=cell), _entry("Dense")])
+    found = layer_entries(_entry("Functional", layers=[_entry("InputLayer"), model]))
+    names = ["Functional", "InputLayer", "Sequential", "RNN", "LSTMCell", "Dense"]
+    assert [entry["class_name"] for entry in found] == names

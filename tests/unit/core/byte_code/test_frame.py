@@ -11,8 +11,7 @@ from tests.unit.core.byte_code.instructions.test_jumps_and_loops import (
 )
 from tests.unit.core.byte_code.test_machine import run
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.machine_errors import Impossible
-from unnest.core.byte_code.run_cost import MAX_INSTRUCTIONS
+from unnest.core.byte_code.machine_errors_and_run_cost import MAX_INSTRUCTIONS, Impossible
 from unnest.core.model import Unknown
 
 

@@ -13,7 +13,7 @@ from unnest.core.byte_code.instruction_decoder import (
     comparison,
     may_have_written,
 )
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.opcode_tables import PYTHONS
 
 NO_CACHE = (0, 0) * 5

@@ -13,10 +13,13 @@ from tests.unit.core.keras3.lambdas import compiled
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import (
+    MAX_INSTRUCTIONS,
+    MAX_STACK_WORK,
+    Impossible,
+)
 from unnest.core.byte_code.opcode_tables import PYTHONS
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.byte_code.run_cost import MAX_INSTRUCTIONS, MAX_STACK_WORK
 from unnest.core.model import Unknown
 
 BY_VERSION = {python.version: python for pythons in PYTHONS.values() for python in pythons}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import MAX_STACK_WORK, Impossible, RunCost
 from unnest.core.byte_code.operand_stack import OperandStack, only_values
 from unnest.core.byte_code.read_code_objects import CodeObject
-from unnest.core.byte_code.run_cost import MAX_STACK_WORK, RunCost
 from unnest.core.byte_code.runtime_values import InnerCode, Iteration, Null
 from unnest.core.model import Unknown
 

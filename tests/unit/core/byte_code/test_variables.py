@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.byte_code.test_machine import BY_VERSION, CODE, CONST, GLOBAL, RETURN, run
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.read_code_objects import CodeObject, Constant, Opaque
 from unnest.core.byte_code.runtime_values import Cell, InnerCode, Null
 from unnest.core.byte_code.variables import Variables

@@ -12,8 +12,14 @@ from tests.unit.core.wrappers.one_layer import (
     op_node,
 )
 from unnest.core.architecture.graph import Call, Layer
-from unnest.core.frontends.operation_layers_as_op_calls import parse_op_call, with_refs
+from unnest.core.frontends.operation_layers_as_op_calls import (
+    keras3_call,
+    parse_op_call,
+    plain_argument,
+    with_refs,
+)
 from unnest.core.model import Json, JsonObject, Ref
+from unnest.core.ops.call import OpCall
 
 X = ["x", 0, 0]
 TENSOR = {"class_name": "__keras_tensor__", "config": {"shape": [None], "keras_history": X}}
@@ -139,3 +145,24 @@ def test_a_constant_of_keras_3(kind: str) -> None:
     )
     assert what is not None
     assert with_refs(what, ["x"], lambda raw: Ref(*raw)).args[1] == [4, 5]
+
+
+def test_a_call_has_the_arguments_of_the_class_too() -> None:
+    assert keras3_call("Sum", [1], {"axis": 1}, {"keepdims": True}) == OpCall(
+        "sum", [1], {"axis": 1, "keepdims": True}
+    )
+    assert keras3_call("Split", [1], {}).name == "k3split"
+    assert keras3_call("ExpandDims", [1], {}).name == "expanddims"
+
+
+def test_constants_are_read() -> None:
+    ends: Json = {"class_name": "__slice__", "config": {"start": 1, "stop": None, "step": -1}}
+    assert plain_argument([ends, {"class_name": "__ellipsis__", "config": {}}, 3]) == [
+        slice(1, None, -1),
+        ...,
+        3,
+    ]
+    assert plain_argument(
+        {"class_name": "__numpy__", "config": {"value": [[1.0]], "dtype": "float32"}}
+    ) == [[1.0]]
+    assert plain_argument({"a": 1}) == {"a": 1}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call
+from unnest.core.frontends.operation_layers_as_op_calls import keras3_call
 from unnest.core.interpreters.batch_size_trials import TRIALS, result_rows
 from unnest.core.ops.shape_arithmetic import Sized
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call, plain_argument
+from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.model import Shape
 from unnest.core.ops.call import OpCall

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.core.frontends.code_of import inputs
-from unnest.core.byte_code.machine_errors import TooMuch
+from unnest.core.byte_code.machine_errors_and_run_cost import TooMuch
 from unnest.core.interpreters import trace as traces
 from unnest.core.interpreters.trace import (
     Effect,

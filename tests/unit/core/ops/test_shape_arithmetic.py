@@ -16,7 +16,9 @@ from unnest.core.ops.shape_arithmetic import (
     concatenated_shape,
     shape_of,
     stacked,
+    truncated_quotient,
     whole,
+    whole_quotient,
     wholes,
     without_axes,
 )
@@ -77,3 +79,9 @@ def test_axes_are_counted_from_the_front() -> None:
 def test_what_does_not_follow(compute: Callable[[], object]) -> None:
     with pytest.raises(Unknown):
         compute()
+
+
+def test_quotients_are_rounded_towards_zero() -> None:
+    assert truncated_quotient(np.array([7, -7]), np.array(2)).tolist() == [3, -3]
+    assert truncated_quotient(np.array([7.0, -7.0]), np.array(2.0)).tolist() == [3.5, -3.5]
+    assert whole_quotient(np.array([7.0, -7.0]), np.array(2.0)).tolist() == [3.0, -3.0]

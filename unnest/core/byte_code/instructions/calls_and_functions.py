@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.instructions.jumps_and_loops import JumpsAndLoops
-from unnest.core.byte_code.machine_errors import Impossible, entry
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, entry
 from unnest.core.byte_code.runtime_values import (
     Cells,
     CommonConstant,

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from unnest.core.byte_code.frame import Block, BlockKind, Frame
 from unnest.core.byte_code.instruction_decoder import Instruction
-from unnest.core.byte_code.machine_errors import Impossible
-from unnest.core.byte_code.run_cost import spend_on
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, spend_on
 from unnest.core.byte_code.runtime_values import (
     Entrance,
     Exit,

@@ -9,7 +9,7 @@ from unnest.core.byte_code.frame import Frame
 from unnest.core.byte_code.instruction_decoder import (
     comparison,
 )
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.value_domain import (
     DomainValue,
     TextConversion,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from unnest.core.byte_code.frame import Frame
-from unnest.core.byte_code.machine_errors import Impossible, entry
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, entry
 from unnest.core.byte_code.runtime_values import InnerFunction, Internal, Null
 from unnest.core.byte_code.value_domain import (
     DomainValue,

@@ -16,7 +16,7 @@ from typing import TypeVar
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.machine_errors import Impossible, Stopped
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible, Stopped
 from unnest.core.frontends.python_values import (
     PythonValue,
     stored_value,

@@ -43,7 +43,7 @@ def operation_shape(
     entry: JsonObject, args: Sequence[NodeTree], specs: Mapping[GraphTensor, Spec | None]
 ) -> Shape | None:
     """Return the shape of an operation's result; None if it is unknown."""
-    from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call
+    from unnest.core.frontends.operation_layers_as_op_calls import keras3_call
     from unnest.core.interpreters.op_shapes import result_shape
 
     call = keras3_call(str(entry["class_name"]), shapes_for_tensors(args, specs), settings(entry))
@@ -57,7 +57,7 @@ def operation_rows(
     rows: Mapping[GraphTensor, int],
 ) -> int | None:
     """Return the number in `rows` of the tensors with as many rows as an operation's result; None if unknown."""
-    from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call
+    from unnest.core.frontends.operation_layers_as_op_calls import keras3_call
     from unnest.core.interpreters.batch_size_trials import result_rows
 
     sized = shapes_for_tensors(args, specs, rows)
@@ -117,7 +117,7 @@ def shapes_for_tensors(
     rows: Mapping[GraphTensor, int] = MappingProxyType({}),
 ) -> list[object]:
     """Return the arguments with shapes in place of tensors, and with their numbers in `rows`."""
-    from unnest.core.frontends.keras3_operations_as_op_calls import plain_argument
+    from unnest.core.frontends.operation_layers_as_op_calls import plain_argument
     from unnest.core.ops.shape_arithmetic import Sized
 
     sized: list[object] = []

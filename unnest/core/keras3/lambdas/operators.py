@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from unnest.core.frontends.keras3_operations_as_op_calls import keras3_call, plain_argument
+from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plain_argument
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.batch_size_trials import result_rows
 from unnest.core.interpreters.op_shapes import result_shape

@@ -10,7 +10,7 @@ from unnest.core import json_tree
 from unnest.core.byte_code.argument_binding import arguments_of
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.opcode_tables import Python
 from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Constant, Opaque
 from unnest.core.json_tree import is_list

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer
-from unnest.core.architecture.layer_entries import layer_entries
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.masks.layer_mask_behaviour import (
     AMBIGUOUS,

@@ -22,8 +22,7 @@ from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import EntryOptions, define, define_all, operation, shape_rule
-from unnest.core.ops.shape_arithmetic import broadcast, shape_of
-from unnest.core.ops.truncated_quotients import truncated_quotient, whole_quotient
+from unnest.core.ops.shape_arithmetic import broadcast, shape_of, truncated_quotient, whole_quotient
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

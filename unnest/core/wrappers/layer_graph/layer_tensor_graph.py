@@ -27,7 +27,7 @@ from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
-from unnest.core.ops.families.claimed_rows import ClaimedRows
+from unnest.core.ops.families.opaque_ops_and_claimed_rows import ClaimedRows
 from unnest.core.ops.product_axes import MATRIX
 from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.shape_arithmetic import Sized

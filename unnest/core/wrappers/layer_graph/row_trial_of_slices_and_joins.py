@@ -15,8 +15,8 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.ops.families.claimed_rows import ClaimedRows
-from unnest.core.ops.op_call_arguments import literal_axis
+from unnest.core.ops.families.opaque_ops_and_claimed_rows import ClaimedRows
+from unnest.core.ops.registry import literal_axis
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_batch_roles

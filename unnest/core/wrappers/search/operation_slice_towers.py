@@ -16,9 +16,8 @@ from unnest.core.interpreters.numbered_rows import Rows, Values, rows_of, same_r
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import CallId, Ref
 from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED
-from unnest.core.ops.op_call_arguments import literal_axis
 from unnest.core.ops.operation_kinds import JOINS, MOVES, SLICES, Kind
-from unnest.core.ops.registry import kind_of, operation_of
+from unnest.core.ops.registry import kind_of, literal_axis, operation_of
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper
 from unnest.core.wrappers.search.averaged_tower_scalars import averages

@@ -14,7 +14,7 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
 from unnest.core.model import CallId, Ref, Shape
-from unnest.core.ops.op_call_arguments import contents
+from unnest.core.ops.registry import contents
 
 
 class SearchedGraph(TensorGraph):

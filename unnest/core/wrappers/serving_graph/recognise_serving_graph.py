@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from unnest.core.model import Ref
-from unnest.core.ops.op_call_arguments import literal_axis
+from unnest.core.ops.registry import literal_axis
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.search.batch_trials import Joined
 from unnest.core.wrappers.search.operation_slice_towers import find_towers, join_operands

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from unnest.core.byte_code import read_code_objects
-from unnest.core.byte_code.candidate_decodings import writers
+from unnest.core.byte_code.candidate_decodings import every_constant, names_used, writers
 from unnest.core.byte_code.instruction_decoder import Instruction, instructions
-from unnest.core.byte_code.machine_errors import Impossible
-from unnest.core.byte_code.names_and_constants_of_code import every_constant, names_used
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.read_code_objects import (
     ANY_KEYWORDS,
     CodeObject,

@@ -10,7 +10,7 @@ import numpy as np
 
 from unnest.core import json_tree
 from unnest.core.byte_code import read_code_objects
-from unnest.core.byte_code.names_and_constants_of_code import every_constant
+from unnest.core.byte_code.candidate_decodings import every_constant
 from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.frontends.stored_code_tracer.trace_stored_code import follow
 from unnest.core.interpreters.numbered_rows import row_sizes

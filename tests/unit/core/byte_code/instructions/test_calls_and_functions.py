@@ -21,7 +21,7 @@ from tests.unit.core.byte_code.test_machine import (
     TUPLE,
     run,
 )
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 from unnest.core.byte_code.read_code_objects import CodeObject
 from unnest.core.model import Unknown
 

@@ -14,8 +14,7 @@ from tests.unit.core.byte_code.python_itself import Branching, Straight
 from tests.unit.core.byte_code.test_machine import CODE, NEW, run
 from unnest.core.byte_code.candidate_decodings import readings
 from unnest.core.byte_code.machine import Machine
-from unnest.core.byte_code.machine_errors import Impossible
-from unnest.core.byte_code.run_cost import MAX_NESTED
+from unnest.core.byte_code.machine_errors_and_run_cost import MAX_NESTED, Impossible
 from unnest.core.model import Unknown
 
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.core.byte_code.test_machine import COMPARE, CONST, FAST, NEGATIVE, RETURN, run
-from unnest.core.byte_code.machine_errors import Impossible
+from unnest.core.byte_code.machine_errors_and_run_cost import Impossible
 
 FORMAT, BUILD_STRING = 155, 157
 

@@ -8,12 +8,16 @@ from tests.unit.core.weight_assignment.checkpoint.test_assign_checkpoint_variabl
     DENSE,
     layer,
     model,
+    variables,
 )
 from unnest.core.architecture import read
+from unnest.core.keras_facts.optimizer_classes import slot_order
+from unnest.core.weight_assignment.checkpoint.assign_checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.checkpoint.layers_by_variable_name import (
     MAX_SCOPES,
     Bearers,
     is_satellite,
+    optimizer_state,
     without_numbers,
 )
 from unnest.core.weight_assignment.weight_order_within_layer import Variable
@@ -71,3 +75,28 @@ def test_satellites() -> None:
 
 def test_numbers_behind_a_name() -> None:
     assert [without_numbers(name) for name in ("a_1_2", "a", "a_b")] == ["a", "a", "a_b"]
+
+
+def test_slots() -> None:
+    """Slot after slot but for Ftrl; none of an unknown optimizer."""
+    names = "d/kernel d/bias opt/iter opt/beta " + " ".join(
+        f"opt/d/{w}/{s}" for w in ("bias", "kernel") for s in "vm"
+    )
+    known = CheckpointVariables("ckpt", variables(names))
+    groups = known.groups(model(layer("Dense", "d", DENSE)))
+    assert [t.ref for t in optimizer_state(known.variables, groups) or ()] == [
+        "opt/iter", "opt/d/kernel/m", "opt/d/bias/m", "opt/d/kernel/v", "opt/d/bias/v",
+    ]  # fmt: skip
+    assert slot_order({"linear", "accumulator"}) == ("accumulator", "linear")
+    assert slot_order({"m", "memory"}) is None
+    strange = CheckpointVariables("ckpt", variables(names.replace("/v", "/memory")))
+    assert (
+        optimizer_state(strange.variables, strange.groups(model(layer("Dense", "d", DENSE))))
+        is None
+    )
+
+
+def test_two_optimizers_are_none_for_certain() -> None:
+    names = "d/kernel d/bias Adam/d/kernel/m Adam/d/bias/m Other/d/kernel/m Other/d/bias/m"
+    known = CheckpointVariables("ckpt", variables(names))
+    assert optimizer_state(known.variables, known.groups(model(layer("Dense", "d", DENSE)))) is None

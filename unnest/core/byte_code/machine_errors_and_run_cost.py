@@ -1,12 +1,14 @@
-"""The cost of a run of stored code, and its limits: instructions, values on the stack, functions within functions."""
+"""What stops a run of stored code: code that no compiler writes, and limits of instructions, values and calls."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from unnest.budget import charge_steps
-from unnest.core.byte_code.machine_errors import TooMuch
 from unnest.core.byte_code.value_domain import BEYOND_EXPRESSIONS
+from unnest.core.model import Unknown
 
 MAX_INSTRUCTIONS = 5_000
 """Of one function, with all that it repeats and calls."""
@@ -58,3 +60,29 @@ class RunCost:
 def spend_on(count: int) -> None:
     """Charge the file's budget for executing `count` more bytes of code: a loop may run few bytes often."""
     charge_steps(count // 2)
+
+
+Entry = TypeVar("Entry")
+
+
+class Impossible(Exception):
+    """No compiler of this Python writes this."""
+
+
+class Stopped(Unknown):
+    """Unknown however the rest is read: another setting of the same run would mislead, or cost too much."""
+
+
+class TooMuch(Stopped):
+    """More work than anyone's function."""
+
+
+class MayBeCaught(Stopped):
+    """An exception, possibly, in code that handles exceptions: it may go on anywhere."""
+
+
+def entry(values: Sequence[Entry], index: int) -> Entry:
+    """Return a constant or name of the code's lists, by an instruction's argument. Raises Impossible outside them."""
+    if index >= len(values):
+        raise Impossible
+    return values[index]

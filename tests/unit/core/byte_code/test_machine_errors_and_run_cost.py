@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from unnest.budget import Budget, OverBudget, limited
-from unnest.core.byte_code.machine_errors import TooMuch
-from unnest.core.byte_code.run_cost import (
+from unnest.core.byte_code.machine_errors_and_run_cost import (
     MAX_INSTRUCTIONS,
     MAX_NESTED,
     MAX_STACK_WORK,
+    Impossible,
     RunCost,
+    TooMuch,
+    entry,
     spend_on,
 )
 
@@ -47,3 +49,9 @@ def test_code_that_is_carried_out_once_more_is_the_files_work() -> None:
         assert budget.steps == 0
         with pytest.raises(OverBudget):
             spend_on(2)
+
+
+def test_an_entry_that_is_not_there_is_written_by_no_compiler() -> None:
+    assert entry("ab", 1) == "b"
+    with pytest.raises(Impossible):
+        entry("ab", 2)
