@@ -113,6 +113,10 @@ class Source(ABC):
         """Return the size of one of the `members` in bytes."""
         raise KeyError(name)
 
+    def layer_paths(self) -> Iterator[tuple[str, str]]:
+        """Yield name and path of each layer that may keep files among the `members`, nested models' layers included."""
+        return iter(())
+
     @property
     def form(self) -> str:
         """The container's name, or that of the form of it that is read and never written: `yaml`."""

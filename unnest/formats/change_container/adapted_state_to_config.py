@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
@@ -19,10 +18,6 @@ from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
 )
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.formats.container_interface import Source
-
-if TYPE_CHECKING:
-    from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
-    from unnest.formats.keras3.shared_layers import SharedLayers
 
 #: Values of the largest summary that is read; `adapt` keeps some hundred.
 MAX_SUMMARY_VALUES = 1 << 16
@@ -52,12 +47,8 @@ def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[
     The layers lie where the saved model has them, which may hold the one that is written. Of a name that several
     layers with words bear, none is returned.
     """
-    from unnest.formats.keras3.keras_model_source import KerasModelSource  # loads HDF5's library
-
     found: dict[str, list[Json]] = {}
-    if not isinstance(source, KerasModelSource) or source.stored.architecture is None:
-        return found
-    paths = [(n, p) for n, p in _paths(source.tree, source.stored.architecture) if n in missing]
+    paths = [(name, path) for name, path in source.layer_paths() if name in missing]
     stored = set(source.members)
     members = {(n, m) for n, path in paths if (m := f"assets/{path}/vocabulary.txt") in stored}
     names = Counter(name for name, _ in members)
@@ -73,19 +64,6 @@ def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[
         words = vocabulary_in_order(kind, config, dict(enumerate(elements)))
         found |= {} if words is None else {name: words}
     return found
-
-
-def _paths(
-    tree: PathKeyedTree, model: JsonObject, prefix: str = "", shared: SharedLayers | None = None
-) -> Iterator[tuple[str, str]]:
-    """Yield each layer's name and path, of the models in the model too."""
-    from unnest.formats.keras3.shared_layers import SharedLayers
-
-    shared = SharedLayers() if shared is None else shared
-    for layer, path in tree.layers_with_paths(model, prefix, shared):
-        yield layer.name, path
-        if layer.is_model:
-            yield from _paths(tree, layer.stored, path, shared)
 
 
 def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, ...]]:

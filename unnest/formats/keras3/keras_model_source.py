@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from unnest.core.architecture import is_model
@@ -12,6 +12,7 @@ from unnest.core.plan import Choices, Plan
 from unnest.formats.container_interface import MARK
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+from unnest.formats.keras3.shared_layers import SharedLayers
 
 CONFIG, METADATA, WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 #: The folder of the files that layers keep beside their weights.
@@ -36,6 +37,20 @@ class KerasModelSource(PathKeyedSource):
     def assets(self) -> tuple[str, ...]:
         """The files of the layers."""
         return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
+
+    def layer_paths(self) -> Iterator[tuple[str, str]]:
+        """Yield each layer's name and path, of the models in the model too."""
+        if self.stored.architecture is not None:
+            yield from _layer_paths(self.tree, self.stored.architecture, "", SharedLayers())
+
+
+def _layer_paths(
+    tree: PathKeyedTree, model: JsonObject, prefix: str, shared: SharedLayers
+) -> Iterator[tuple[str, str]]:
+    for layer, path in tree.layers_with_paths(model, prefix, shared):
+        yield layer.name, path
+        if layer.is_model:
+            yield from _layer_paths(tree, layer.stored, path, shared)
 
 
 def stored_model(config: JsonObject, metadata: JsonObject, tree: PathKeyedTree) -> Stored:
