@@ -115,6 +115,8 @@ def attribute(of: SymbolicValue, field: str) -> SymbolicValue:
     if isinstance(of, LibraryName):
         path = _short(f"{of.path}.{field}")
         return Const(CONSTANTS[path], text) if path in CONSTANTS else LibraryName(path, text)
+    if isinstance(of, Items) and field in of.fields:
+        return of.items[of.fields.index(field)]
     if isinstance(of, SymbolicTensor) and field in SHAPES:
         return replace(shape_of(of), kind=SHAPES[field], text=text)
     if isinstance(of, SymbolicTensor) and field == "get_shape":
@@ -161,7 +163,7 @@ def call(function: SymbolicValue, arguments: CallArguments, dialect: Libraries) 
     if isinstance(value, Items):
         parts = [each for each in value.items if isinstance(each, SymbolicTensor)]
         parts = [replace(each, text=f"{text}[{place}]") for place, each in enumerate(parts)]
-        return replace(items("list", parts), spelt=text)
+        return replace(items("list", parts), spelt=text, fields=value.fields)
     return (
         replace(value, text=text, precedence=ATOM)
         if isinstance(value, (SymbolicTensor, ConstantArray, Const, ShapeTuple))

@@ -310,8 +310,9 @@ def _rises(call: FunctionCall) -> bool:
 
 @keras3("tf.math.top_k tf.nn.top_k", "x|input k=1 sorted=true")
 def top_k_nodes(call: FunctionCall) -> Items:
-    """Nodes of the k largest along the last axis, and their indices."""
+    """Nodes of the k largest along the last axis, and their indices: `values` and `indices`."""
     call.only(sorted=True)
     best = call.op("TopK", call.floats("x"), k=call.integer("k"), sorted=True)
     places = call.op("Cast", call.output(best, 1), dtype="int32")
-    return call.list_of([call.output(best, 0), replace(places, dtype="int32")])
+    found = call.list_of([call.output(best, 0), replace(places, dtype="int32")])
+    return replace(found, fields=("values", "indices"))

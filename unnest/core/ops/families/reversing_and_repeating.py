@@ -61,8 +61,16 @@ def roll(x: Value, shift: Value, axis: Value = None) -> Array:
 
 @keras3("tf.roll", "x|input shift axis")
 def roll_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Return the node of a roll along one axis."""
-    return call.op("Roll", call.tensor("x"), shift=call.integer("shift"), axis=call.integer("axis"))
+    """Return the nodes of a roll, one for each axis. Raises Unknown for other than a shift for each axis."""
+    shifts, axes = (
+        each if isinstance(each, list) else [each] for each in (call.axis("shift"), call.axis())
+    )
+    if len(shifts) != len(axes) or None in (*shifts, *axes):
+        raise Unknown("other than a shift for each axis")
+    made = call.tensor("x")
+    for shift, axis in zip(shifts, axes, strict=True):
+        made = call.op("Roll", made, shift=shift, axis=axis)
+    return made
 
 
 @operation("rot90", "x k axes", Kind.REPEAT)

@@ -280,9 +280,16 @@ def ones_like(x: Value, dtype: Value = None) -> Array:
 def _like(functions: str, class_name: str) -> None:
     """Register functions that fill the shape of a tensor."""
 
-    @keras3(functions, "x|tensor|input")
+    @keras3(functions, "x|tensor|input dtype=null")
     def nodes(call: FunctionCall) -> SymbolicTensor:
-        return call.each_number(class_name)
+        x = call.tensor("x")
+        if x.dtype not in {FLOAT, "int32", "int64"}:
+            raise Unknown(f"a tensor like one of {x.dtype}")
+        made = call.each_number(class_name, x)
+        dtype = x.dtype if call.is_omitted("dtype") else call.dtype("dtype")
+        return (
+            made if dtype == x.dtype else replace(call.op("Cast", made, dtype=dtype), dtype=dtype)
+        )
 
 
 _like("K.zeros_like tf.zeros_like", "ZerosLike")

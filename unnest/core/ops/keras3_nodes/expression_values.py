@@ -87,7 +87,7 @@ class Items:
     """A Python list or tuple, or a list read from JSON, which may have been an array.
 
     `size` counts all that is in it, `depth` how deep lists stand in lists; `spelt` is what a function that gives a
-    list was called with.
+    list was called with, `fields` the names of the items of a named tuple.
     """
 
     kind: Literal["list", "tuple", "stored"]
@@ -96,6 +96,7 @@ class Items:
     depth: int = 1
     precedence: int = ATOM
     spelt: str = ""
+    fields: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

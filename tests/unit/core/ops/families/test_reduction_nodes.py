@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
+from unnest.core.keras3.lambdas import names_and_calls, operators
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     SymbolicTensor,
@@ -72,3 +73,31 @@ def test_what_is_not_understood() -> None:
         called("tf.norm", X, axis=BOTH)
     with pytest.raises(Unknown, match=r"^`ord=1`$"):
         called("tf.norm", X, constant(1))
+
+
+def test_the_fields_of_a_result() -> None:
+    best = called("tf.nn.top_k", X, k=constant(2))
+    assert names_and_calls.attribute(best, "values") == operators.subscript(best, constant(0))
+    assert names_and_calls.attribute(best, "indices") == operators.subscript(best, constant(1))
+    for value, field in ((best, "count"), (items("list", [X]), "values")):
+        with pytest.raises(Unknown, match=rf"^`.{field}` of a list$"):
+            names_and_calls.attribute(value, field)
+
+
+def test_ones_of_another_dtype() -> None:
+    made = called("tf.ones_like", INTEGERS, dtype=constant("float32"))
+    assert computed(made) == "Cast(OnesLike(x0), dtype=float32)"
+    assert computed(called("tf.zeros_like", X, dtype=constant("float32"))) == "ZerosLike(x0)"
+    assert computed(called("tf.zeros_like", INTEGERS)) == "ZerosLike(x0)"
+    with pytest.raises(Unknown, match=r"^a tensor like one of bool$"):
+        called("tf.ones_like", replace(INTEGERS, dtype="bool"))
+
+
+def test_a_roll_along_several_axes() -> None:
+    shifts, axes = (items("list", [constant(n) for n in pair]) for pair in ((-1, 2), (1, 2)))
+    made = called("tf.roll", X, shifts, axes)
+    assert computed(made) == "Roll(Roll(x0, shift=-1, axis=1), shift=2, axis=2)"
+    assert computed(called("tf.roll", X, constant(1), constant(2))) == "Roll(x0, shift=1, axis=2)"
+    for shift, axis in ((shifts, constant(1)), (constant(None), constant(1))):
+        with pytest.raises(Unknown, match=r"^other than a shift for each axis$"):
+            called("tf.roll", X, shift, axis)
