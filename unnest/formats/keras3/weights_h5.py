@@ -353,6 +353,9 @@ def _weights_in(tree: PathKeyedTree) -> Stored:
 
     """
     every = tuple(tree.tensor(p) for p in tree.tensor_paths_under(tree.attribute))
+    if not every and any(path.endswith("/vars") for path in tree.groups):
+        what = "holds the layers of a model without weights; the model's JSON is all there is"
+        raise Unreadable("no-weights", f"{tree.hdf5.path}: {what}")
     if not every:
         raise Unreadable(
             "not-keras", f"{tree.hdf5.path}: is an HDF5 file, but holds no layers with weights"

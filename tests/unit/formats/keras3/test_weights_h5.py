@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import h5py
 import pytest
 
 import unnest
@@ -25,3 +26,20 @@ def test_the_same_line_once_more_changes_nothing(case: str, tmp_path: Path) -> N
     ]
     assert actions == ["fixed", "unchanged"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.weights.h5", "m.weights.h5.bak"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "code"),
+    [(["layers/flatten/vars", "vars"], "no-weights"), (["layers/flatten"], "not-keras")],
+)
+def test_a_model_without_weights_is_told_from_other_files(
+    groups: list[str], code: str, tmp_path: Path
+) -> None:
+    """Keras makes a group for the variables of every layer, as of a Flatten alone (Keras 2.15)."""
+    path = tmp_path / "m.weights.h5"
+    with h5py.File(path, "w") as file:
+        for group in groups:
+            file.create_group(group)
+    error = unnest.inspect(path).error
+    assert error is not None
+    assert error.code == code
