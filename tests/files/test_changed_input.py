@@ -22,7 +22,7 @@ from unnest.files import (
 )
 from unnest.files.staging_folder import StagingFolder
 from unnest.formats.container_interface import Source
-from unnest.outputs import publish_output, write_and_read_back
+from unnest.outputs import publish_output, write_and_read_back_jobs
 
 
 def _saved_anew(path: Path) -> None:
@@ -128,7 +128,7 @@ def test_no_disk_is_blamed(
             (tmp_path / "newer.h5").unlink()
         return done
 
-    monkeypatch.setattr(write_and_read_back, "copy_file", meanwhile)
+    monkeypatch.setattr(write_and_read_back_jobs, "copy_file", meanwhile)
     result = unnest.fix(path, tmp_path / "out.h5")
     assert result.error is not None
     assert result.error.code == "changed"

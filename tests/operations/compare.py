@@ -17,7 +17,7 @@ from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
 from unnest.core.model import DataDependent, Unknown
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, NOT_COMPUTED
 from unnest.core.ops.keras3_nodes.expression_values import (

@@ -32,7 +32,7 @@ from unnest.formats.change_container.container_conversions import (
 from unnest.formats.container_interface import Source, Target
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.outputs import container_suffixes, output_file_names, publish_output
-from unnest.outputs.write_and_read_back import (
+from unnest.outputs.write_and_read_back_jobs import (
     Job,
     copy_job,
     ignore_progress,

@@ -18,7 +18,7 @@ from unnest.core.interpreters.row_dependence_arithmetic import (
 )
 from unnest.core.interpreters.tower_tensor_facts import RowFacts, TensorRows, TowerTensors
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.element_dtype_and_checks import NOT_COMPUTED, Array, check_size
 from unnest.core.ops.operation_entry import Operation

@@ -15,7 +15,7 @@ import numpy as np
 
 from unnest.core.interpreters.row_dependence_arithmetic import NO_ROW, THEIR_NUMBER, every
 from unnest.core.model import Ref
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall, Value, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_entry import CONTENTS, IDLE_ARGUMENTS

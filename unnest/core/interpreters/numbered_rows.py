@@ -16,7 +16,7 @@ import numpy as np
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import STEPS_PER_CALL, TensorGraph
 from unnest.core.model import CallId, DataDependent, Ref, Shape, Unknown
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array
 from unnest.core.ops.operation_kinds import SLICES

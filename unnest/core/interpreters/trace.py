@@ -20,7 +20,7 @@ from unnest.budget import charge_steps
 from unnest.core.byte_code.machine_errors_and_run_cost import Stopped, TooMuch
 from unnest.core.interpreters.op_shapes import call_shape
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.apply_op_call import bind
+from unnest.core.ops.apply_op_call_to_arrays import bind
 from unnest.core.ops.call import OpCall, refs_in
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, MISFITS, Array, TooLarge, check_size
 from unnest.core.ops.operation_kinds import COMPUTING, JOINS, SLICES, Kind
@@ -146,7 +146,7 @@ class Trace:
         made.is_unknown = True
         return made
 
-    def behind(self, end: Ref) -> list[Step]:
+    def steps_needed_for(self, end: Ref) -> list[Step]:
         """Return the steps that a tensor results from, in order."""
         found, pending = set[int](), [end.call_index]
         while pending:
@@ -160,7 +160,7 @@ class Trace:
         """Return a tensor's dtype: that of the inputs if elements are only moved, or that of its cast; else None."""
         changes = (
             step
-            for step in reversed(self.behind(tensor.ref))
+            for step in reversed(self.steps_needed_for(tensor.ref))
             if step.effect in {Effect.CASTS, Effect.COMPUTES}
         )
         last = next(changes, None)

@@ -175,7 +175,7 @@ class OldLayer:
     weights: Weights
     context: Context
 
-    def with_config(self, changes: Config) -> OldLayer:
+    def with_changed_arguments(self, changes: Config) -> OldLayer:
         """Return the layer with these arguments in its config."""
         return replace(self, config={**self.config, **changes})
 

@@ -270,7 +270,7 @@ def _as_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
 
 
 def _as_path_keyed_h5(source: Source, plan: Plan, model: Stored) -> TargetFormat:
-    from unnest.formats.keras3.reorder_path_keyed_weights import as_h5_lists
+    from unnest.formats.keras3.path_keyed_weights_in_keras_order import as_h5_lists
 
     del plan
     with naming_file(source):

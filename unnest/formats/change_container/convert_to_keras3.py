@@ -132,7 +132,7 @@ def _complete(source: Source, plan: Plan) -> Stored:
     if isinstance(plan.output, Rearranged) and is_model(
         model.architecture
     ):  # `convert` refuses others
-        from unnest.formats.keras3.reorder_path_keyed_weights import in_order
+        from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 
         with naming_file(source):
             return in_order(model, in_lists=False)

@@ -20,7 +20,7 @@ from unnest.formats.change_container.container_conversions import TargetFormat
 from unnest.formats.change_container.conversion_checks import naming_file
 from unnest.formats.change_container.convert_to_keras3 import keras_3_target_format
 from unnest.formats.container_interface import Source
-from unnest.formats.keras3.reorder_path_keyed_weights import in_order
+from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 from unnest.formats.keras3.weights_to_paths import lay_out
 
 #: Findings on what a file needs when it is loaded as a model: here the caller's code is the model.

@@ -35,7 +35,7 @@ from unnest.formats.container_interface import (
 )
 from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.guarded_file import GuardedFile
-from unnest.formats.keras3.keras_folder import KerasFolderSource
+from unnest.formats.keras3.keras_folder_source import KerasFolderSource
 from unnest.formats.keras3.keras_model_source import (
     ASSETS,
     COMPILE,

@@ -1,7 +1,7 @@
 """Find the weights of each layer of a model in a path-keyed file, by the layers' paths.
 
 A `Placement` says where the layers of one model lie in a `PathKeyedTree`. `weights_to_paths` is the inverse,
-`reorder_path_keyed_weights` the order in which Keras lists the weights that were read.
+`path_keyed_weights_in_keras_order` the order in which Keras lists the weights that were read.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ from unnest.formats.keras3.join_shards import JoinedShards
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
 from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
+from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
-from unnest.formats.keras3.reorder_path_keyed_weights import in_order
 from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.sub_tree_moves import moves_to
 from unnest.formats.keras3.weights_from_paths import Placement

@@ -29,7 +29,8 @@ from unnest.core.weight_assignment.layer_weights import Ambiguous
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, layers_with_paths
 
-#: How the name of a weight begins that a path-keyed file had among its layer's own (`reorder_path_keyed_weights.py`).
+#: How the name of a weight begins that a path-keyed file had among its layer's own
+#: (`path_keyed_weights_in_keras_order.py`).
 OWN_VARS = "vars/"
 #: The advice if only the code of a class knows the places.
 BY_CODE = (

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
@@ -216,7 +216,11 @@ class Bundle:
             for piece in entry.pieces:
                 yield from self.piece_blocks(entry, piece)
             return
-        yield from _interleave(entry, [b"".join(self.piece_blocks(entry, p)) for p in entry.pieces])
+        check_memory(
+            2 * entry.size * itemsize(entry.dtype)
+        )  # the array, and the pieces while it is filled
+        parts = (b"".join(self.piece_blocks(entry, piece)) for piece in entry.pieces)
+        yield from _interleave(entry, parts)
 
     def piece_blocks(self, entry: BundleEntry, piece: ShardSlice) -> Iterator[bytes]:
         """Yield the bytes of one piece as stored. Raises Unreadable."""
@@ -336,12 +340,11 @@ def _stacked(entry: BundleEntry) -> bool:
     return all(p.extents[1:] == tuple((0, d) for d in entry.shape[1:]) for p in entry.pieces)
 
 
-def _interleave(entry: BundleEntry, parts: list[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a tensor that is stored in several slices, put together in memory."""
+def _interleave(entry: BundleEntry, parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a tensor that is stored in several slices, put together in memory; a part for each slice."""
     import numpy as np
 
     size = itemsize(entry.dtype)
-    check_memory(2 * entry.size * size)
     full_tensor = np.zeros((*entry.shape, size), np.uint8)
     for piece, data in zip(entry.pieces, parts, strict=True):
         region = tuple(slice(s, s + n) for s, n in piece.extents)

@@ -34,7 +34,7 @@ from unnest.formats.container_interface import TRANSFER_BLOCK, ReadOnlyContainer
 from unnest.formats.hdf5.dataset_record_and_limits import DatasetNode
 from unnest.formats.hdf5.read_attributes import Attributes
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
-from unnest.formats.keras3.reorder_path_keyed_weights import as_h5_lists
+from unnest.formats.keras3.path_keyed_weights_in_keras_order import as_h5_lists
 from unnest.formats.keras3.weights_from_paths import Placement
 from unnest.formats.parse_json import is_architecture, parse
 from unnest.formats.tfjs.detection import MANIFEST, TOPOLOGY, read_model_json

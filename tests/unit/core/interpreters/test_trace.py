@@ -141,7 +141,11 @@ def test_the_steps_behind_a_tensor() -> None:
     trace.apply(OpCall("relu", [X], {}), "unused")
     part = trace.apply(OpCall("getitem", [X, [slice(1, None)]], {}), "")
     turned = trace.apply(OpCall("reverse", [part.ref, [0]], {}), "")
-    assert [step.call.name for step in trace.behind(turned.ref)] == ["", "getitem", "reverse"]
+    assert [step.call.name for step in trace.steps_needed_for(turned.ref)] == [
+        "",
+        "getitem",
+        "reverse",
+    ]
     assert arguments(OpCall("f", [1], {"k": 2})) == [1, 2]
 
 

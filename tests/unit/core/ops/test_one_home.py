@@ -61,7 +61,7 @@ EXCEPTIONS = {
     "keras3/operations/translate_stored_function_call.py": NODES_OF_GRAPHS,
     "keras3/lambdas/names_and_calls.py": "methods of NumPy's arrays",
     "keras3/lambdas/translate_lambda.py": "the arithmetic that the layer Rescaling is",
-    "keras3/layers/renamed_layer_classes.py": MODES,
+    "keras3/layers/convert_thresholded_relu_and_merge.py": MODES,
     "keras3/masks/outputs_at_masked_steps.py": MODES,
     "keras3/masks/keep_old_masks.py": MODES,
     "keras3/training/convert_optimizer_state.py": "tensor transforms of the same names",

@@ -51,12 +51,14 @@ def text_vectorization(old: OldLayer) -> Piece:
     """
     if pads_to_none(old.kind, old.config):
         old.note("arguments")
-        old = old.with_config({"pad_to_max_tokens": False})
+        old = old.with_changed_arguments({"pad_to_max_tokens": False})
     for argument in TEXT_STEPS:
         name = custom_text_step(argument, old.config.get(argument))
         if name is not None:
             old.context.notes.custom[name] = f"{argument} of {old.name!r}"
-            old = old.with_config({argument: convert_config_values.custom_function(name)})
+            old = old.with_changed_arguments(
+                {argument: convert_config_values.custom_function(name)}
+            )
     return lookup(old)
 
 
@@ -94,7 +96,7 @@ def hashing(old: OldLayer) -> Piece:
         and not dtype.startswith("int")
     ):
         old.note("dtype-policy")
-        old = old.with_config({"dtype": "int64"})
+        old = old.with_changed_arguments({"dtype": "int64"})
     return plain_layer(old)
 
 
@@ -106,5 +108,5 @@ def discretization(old: OldLayer) -> Piece:
     dtype = old.config.get("dtype")
     if isinstance(dtype, str) and "int" in dtype:
         old.note("discretization-dtype")
-        old = old.with_config({"dtype": "float32"})
+        old = old.with_changed_arguments({"dtype": "float32"})
     return plain_layer(old)

@@ -43,7 +43,7 @@ def recurrent_layer(old: OldLayer) -> Piece:
     ):
         raise old.refused(STATE_AT_MASKED_START)
     if old.config.get("time_major"):
-        made = recurrent_layer(old.with_config({"time_major": False}))
+        made = recurrent_layer(old.with_changed_arguments({"time_major": False}))
         return removed_layers.with_time_and_batch_swapped(made, old)
     if (
         old.config.get("zero_output_for_mask")
@@ -130,7 +130,7 @@ def cudnn(old: OldLayer) -> Piece:
     settings: Config = {**CUDNN_ACTIVATIONS, "use_bias": True}
     if base == "GRU":
         settings = {**settings, "reset_after": True}
-    return recurrent_layer(replace(old, kind=base).with_config(settings))
+    return recurrent_layer(replace(old, kind=base).with_changed_arguments(settings))
 
 
 #: The only activations that CuDNN computes.
@@ -175,10 +175,12 @@ def _without_cudnn_layout(base: str, weights: Weights) -> Weights:
 def rnn(old: OldLayer) -> Piece:
     """Return an RNN over a cell, by the cell's class."""
     if old.config.get("time_major"):
-        made = rnn(old.with_config({"time_major": False}))
+        made = rnn(old.with_changed_arguments({"time_major": False}))
         return removed_layers.with_time_and_batch_swapped(made, old)
     cell = inner_layer(old.config.get("cell"), old, old.weights)
-    new = convert_constructor_arguments.converted_arguments(old.with_config({"cell": None}))
+    new = convert_constructor_arguments.converted_arguments(
+        old.with_changed_arguments({"cell": None})
+    )
     return old.as_new({**new, "cell": cell.entry}, cell.weights)
 
 

@@ -40,7 +40,9 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
 def time_distributed(old: OldLayer) -> Piece:
     """Convert TimeDistributed; over a chain of layers it becomes a chain of TimeDistributed."""
     held = _inner_piece(old.config.get("layer"), old, old.weights)
-    new = convert_constructor_arguments.converted_arguments(old.with_config({"layer": None}))
+    new = convert_constructor_arguments.converted_arguments(
+        old.with_changed_arguments({"layer": None})
+    )
     if isinstance(held, NewLayer):
         return old.as_new({**new, "layer": held.entry}, held.weights)
     if not isinstance(held, Expansion) or held.chain is None:
@@ -82,7 +84,7 @@ def bidirectional(old: OldLayer) -> Piece:
         key: _without_zeroing(old.config[key], old)
         for key in ("layer", "backward_layer") if old.config.get(key)
     }  # fmt: skip
-    old = old.with_config(directions)
+    old = old.with_changed_arguments(directions)
     held = old.config.get("layer")
     if (
         old.config.get("backward_layer") is None
@@ -93,14 +95,14 @@ def bidirectional(old: OldLayer) -> Piece:
         if settings.get("go_backwards"):  # type: ignore[union-attr]  # a mapping, as asked
             # Keras 3 makes the other direction go backwards whichever way this one goes.
             forwards = {**settings, "go_backwards": False}  # type: ignore[dict-item]  # as above
-            old = old.with_config({"backward_layer": {**held, "config": forwards}})
+            old = old.with_changed_arguments({"backward_layer": {**held, "config": forwards}})
             old.note("defaults-of-then", "the direction of backward_layer")
     forward = inner_layer(old.config.get("layer"), old, old.weights[:half])
     other = old.config.get("backward_layer")
     opposite = old.config.get("layer") if other is None else other
     backward = inner_layer(opposite, old, old.weights[half:])
     new = convert_constructor_arguments.converted_arguments(
-        old.with_config({"layer": None, "backward_layer": None})
+        old.with_changed_arguments({"layer": None, "backward_layer": None})
     )
     new["layer"], new["backward_layer"] = forward.entry, backward.entry
     if other is None:
@@ -120,6 +122,8 @@ def spectral_normalization(old: OldLayer) -> Piece:
         raise old.refused("its layer ends in hard_sigmoid, which is another function today")
     if held.class_name == "Embedding":
         raise old.refused("Keras 3 casts what comes out of its layer to the integers that went in")
-    new = convert_constructor_arguments.converted_arguments(old.with_config({"layer": None}))
+    new = convert_constructor_arguments.converted_arguments(
+        old.with_changed_arguments({"layer": None})
+    )
     vector = tuple(w._replace(trained=False) for w in old.weights[-1:])
     return old.as_new({**new, "layer": held.entry}, (*held.weights, *vector))

@@ -17,10 +17,10 @@ from unnest.core.keras3.layers import (
     convert_normalization,
     convert_preprocessing,
     convert_recurrent,
+    convert_thresholded_relu_and_merge,
     convert_wrapper_layers,
     kept_layers,
     removed_layers,
-    renamed_layer_classes,
 )
 from unnest.core.keras3.layers.custom_layers import custom_layer, is_custom_class, without_rule
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
@@ -125,8 +125,8 @@ def _operation(old: OldLayer) -> Piece:
 LAYER_RULES: dict[str, LayerRule] = {
     "InputLayer": kept_layers.input_layer,
     "Activation": kept_layers.activation_layer,
-    "ThresholdedReLU": renamed_layer_classes.thresholded_relu,
-    "Merge": renamed_layer_classes.merge,
+    "ThresholdedReLU": convert_thresholded_relu_and_merge.thresholded_relu,
+    "Merge": convert_thresholded_relu_and_merge.merge,
     "BatchNormalization": convert_normalization.batch_normalization,
     "Normalization": convert_normalization.normalization,
     **dict.fromkeys(

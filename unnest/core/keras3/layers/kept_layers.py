@@ -83,7 +83,7 @@ def softmax(old: OldLayer) -> Piece:
     if old.config.get("axis", -1) != -1:
         raise old.refused("heeds a mask in Keras 3, along another axis than the last")
     old.note("mask")
-    own = old.without("axis").with_config({"activation": "softmax"})
+    own = old.without("axis").with_changed_arguments({"activation": "softmax"})
     return plain_layer(replace(own, kind="Activation"))
 
 
@@ -91,7 +91,7 @@ def prelu(old: OldLayer) -> Piece:
     """Convert PReLU; Keras 1 does not store the shared axes, but the weight's shape shows them."""
     if "alpha_initializer" in old.config and "shared_axes" not in old.config and old.weights:
         axes = [k + 1 for k, size in enumerate(old.weights[0].shape) if size == 1]
-        old = old.with_config({"shared_axes": axes or None})
+        old = old.with_changed_arguments({"shared_axes": axes or None})
     return plain_layer(old)
 
 
@@ -101,7 +101,7 @@ def separable_1d(old: OldLayer) -> Piece:
         return plain_layer(old)
     size, dilation = (_first_number(old.config.get(k, 1)) for k in ("kernel_size", "dilation_rate"))
     old.note("causal")
-    made = plain_layer(old.with_config({"padding": "valid"}))
+    made = plain_layer(old.with_changed_arguments({"padding": "valid"}))
     if not isinstance(made, NewLayer):
         raise old.refused("causal padding with such an activation is not expressed")
     padding = {
@@ -128,7 +128,7 @@ def embedding(old: OldLayer) -> Piece:
     """
     if old.config.get("dtype") == "int32" and () < old.context.release < DTYPE_OF_WEIGHTS:
         old.note("embedding-dtype")
-        old = old.with_config({"dtype": FLOAT})
+        old = old.with_changed_arguments({"dtype": FLOAT})
     return plain_layer(old)
 
 
@@ -164,7 +164,9 @@ def gaussian_noise(old: OldLayer) -> Piece:
     old.note("large-noise")
     factor = 2.0 ** math.ceil(math.log2(deviation))  # a power of two: nothing is rounded
     smaller = plain_layer(
-        replace(old, name=f"{old.name}gaussian_noise").with_config({"stddev": deviation / factor})
+        replace(old, name=f"{old.name}gaussian_noise").with_changed_arguments(
+            {"stddev": deviation / factor}
+        )
     )
     assert isinstance(smaller, NewLayer)
     before, behind = (removed_layers.keras_layer("Rescaling", n, {"scale": s, "offset": 0.0})

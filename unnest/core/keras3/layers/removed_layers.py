@@ -210,7 +210,7 @@ def highway(old: OldLayer) -> Piece:
     if not isinstance(size, int):
         raise old.refused("its size is not stored")
     transform = replace(own, name=f"{old.name}_transform", weights=old.weights[::2])
-    dense = _as_today(transform.with_config({"units": size}))
+    dense = _as_today(transform.with_changed_arguments({"units": size}))
     gate_config: JsonObject = {
         "units": size,
         "activation": "sigmoid",

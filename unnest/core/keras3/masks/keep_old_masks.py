@@ -76,6 +76,7 @@ class OldMasks:
     """The masks of one graph's tensors, in the order in which its calls are placed."""
 
     context: Context
+    #: A tensor's mask; of the tensors alone that had one then, or have one today.
     of: dict[GraphTensor, OldMask] = field(default_factory=dict)
     #: A name like that one which nothing has, nor gets.
     reserve: Callable[[str], str] = str

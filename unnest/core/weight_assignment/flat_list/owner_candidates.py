@@ -154,7 +154,7 @@ def _names(entry: JsonObject) -> Iterator[str]:
 
 
 def _promised(entry: JsonObject) -> WeightCounts | None:
-    """Return the weights that a layer's entry promises, None if it does not show them all."""
+    """Return the weights that an entry promises, None if it shows none: of a model, of its layers that show theirs."""
     return memoize(_promise, entry)
 
 

@@ -17,7 +17,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.frontends.operation_layers_as_op_calls import reshape_target
 from unnest.core.interpreters.numbered_rows import Values, numbered
 from unnest.core.model import CallId, Ref
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall, plain_name
 from unnest.core.ops.element_dtype_and_checks import (
     ELEMENT,

@@ -82,7 +82,7 @@ class LayerTensors(SearchedGraph):
         return layer_batch_roles.may_join(self.graph.layers[ref.layer])
 
     def says_batch_axis(self, ref: Ref) -> bool:
-        """True if a layer says that it lines its inputs up along the batch, none of which slices or moves make."""
+        """Return True if a layer joins its inputs along the batch by its arguments, and no operation makes an input."""
         layer, reads = self.graph.layers[ref.layer], self.reads(ref.call)
         is_of_layers = not any(self.of(read.call).name for read in reads)
         return (

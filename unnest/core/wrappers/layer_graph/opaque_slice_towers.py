@@ -20,7 +20,7 @@ from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins, stored_layer_shapes
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
-from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
+from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     InputFacts,
     can_slice,
     check_shapes,

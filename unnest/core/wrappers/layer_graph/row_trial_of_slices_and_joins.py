@@ -123,7 +123,9 @@ def try_rows(
     the batch: where all rows are claimed, one batch is enough.
     """
     tensors = LayerTensors(graph, claimed=claimed)
-    calls = tensors.behind([ref for column in sources for ref in column], sources.values())
+    calls = tensors.calls_needed_for(
+        [ref for column in sources for ref in column], sources.values()
+    )
     names = {tensors.of(at).name for at in calls}
     if "" in names:
         return TrialAnswer(RowOrder.UNKNOWN)

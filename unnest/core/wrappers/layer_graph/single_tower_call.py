@@ -12,7 +12,7 @@ from unnest.core.wrappers.claims.check_slice_claims_by_code import takes_all_row
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
+from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     InputFacts,
     check_shapes,
     split_batch,

@@ -9,7 +9,7 @@ from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_joins
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit
-from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
+from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     InputFacts,
     check_shapes,
     split_batch,

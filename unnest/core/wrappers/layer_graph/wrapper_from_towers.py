@@ -9,7 +9,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import Confidence
 from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.find_slices_behind_towers import (
+from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     check_shapes,
 )
 from unnest.core.wrappers.layer_graph.layer_joins import on_batch_axis

@@ -148,7 +148,7 @@ def longest(graph: SearchedGraph, ends: Sequence[Ref], stops: Sequence[Ref] = ()
     """Return the largest number that calls between `ends` and `stops` mention."""
     if not stops:
         return max(map(graph.largest_behind, ends), default=0)
-    return max(graph.literals(graph.behind(ends, stops)), default=0)
+    return max(graph.literals(graph.calls_needed_for(ends, stops)), default=0)
 
 
 class RowTrial:

@@ -181,7 +181,7 @@ def _are_split(graph: SearchedGraph, copies: Copies) -> bool:
 def _slices(graph: SearchedGraph, copies: Copies) -> frozenset[CallId]:
     """Return the calls that cut the towers' parts, and those that compute their bounds."""
     return frozenset(
-        graph.behind(
+        graph.calls_needed_for(
             [ref for column in copies.cut_points for ref in column], copies.cut_points.values()
         )
     )
@@ -384,7 +384,7 @@ def _with_reader(graph: SearchedGraph, towers: TowerSet) -> TowerSet:
     calls = set().union(*towers.copies.calls)
     operands = [ref for joined in towers.joins for ref in joined.operands]
     roots = [joined.root for joined in towers.joins]
-    inside = graph.behind(roots, [*operands, *towers.cut_points.values()])
+    inside = graph.calls_needed_for(roots, [*operands, *towers.cut_points.values()])
     slices = {ref.call for column in towers.cut_points for ref in column}
     joins = towers.join_calls - {root.call for root in roots}
     at = graph.read_by_others(calls | slices | joins, calls | inside | towers.slices)

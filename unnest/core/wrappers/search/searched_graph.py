@@ -68,7 +68,7 @@ class SearchedGraph(TensorGraph):
         """Return True if a tensor may put rows of others together, at a glance."""
 
     def says_batch_axis(self, ref: Ref) -> bool:
-        """Return True if a tensor is joined of rows for sure: a near miss is worth reporting."""
+        """Return True if the graph itself says that a tensor is joined along the batch: a near miss is reported."""
         del ref
         return False
 
@@ -88,7 +88,7 @@ class SearchedGraph(TensorGraph):
             elif isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
                 yield int(max(-int(value.min()), int(value.max())))
 
-    def behind(self, ends: Iterable[Ref], stops: Iterable[Ref]) -> set[CallId]:
+    def calls_needed_for(self, ends: Iterable[Ref], stops: Iterable[Ref]) -> set[CallId]:
         """Return the calls that tensors depend on, no further than `stops` and the graph's inputs."""
         calls: set[CallId] = set()
         met = {*stops}

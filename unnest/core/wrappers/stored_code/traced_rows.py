@@ -158,7 +158,7 @@ def _results(trace: Trace) -> tuple[CodeRows | None, ...] | None:
 
 def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:
     """Return the rows of the inputs in a tensor; None if nothing is known of it."""
-    steps = trace.behind(tensor.ref)
+    steps = trace.steps_needed_for(tensor.ref)
     change = next((step.words for step in steps if step.effect is Effect.COMPUTES), "")
     if change:
         return CodeRows(change=change)

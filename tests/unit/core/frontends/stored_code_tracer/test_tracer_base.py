@@ -19,7 +19,7 @@ def test_tensors_and_the_steps_behind_them() -> None:
         "multiply",
         "reshape",
     ]
-    assert [step.call.name for step in trace.behind(trace.result.ref)] == ["", "reshape"]
+    assert [step.call.name for step in trace.steps_needed_for(trace.result.ref)] == ["", "reshape"]
 
 
 def test_a_number_that_python_is_given_leaves_the_trace() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unnest.core.model import DataDependent, Ref, Unknown
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_dtype_and_checks import ELEMENT
 from unnest.core.ops.families.slicing import MAX_SPLIT_PARTS

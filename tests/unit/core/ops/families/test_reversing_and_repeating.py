@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.core.ops.families.test_reshaping import SOURCE, X, done
 from unnest.core.model import Unknown
-from unnest.core.ops.apply_op_call import apply
+from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall
 from unnest.core.ops.element_dtype_and_checks import TooLarge
 

@@ -21,8 +21,10 @@ def test_what_lies_behind() -> None:
     parts = writer.dense(*writer.split())
     joined = writer.join(parts)
     tensors = LayerTensors(writer.graph(joined))
-    assert tensors.behind([Ref(*joined)], [Ref(*part) for part in parts]) == {CallId("joined", 0)}
-    assert len(tensors.behind([Ref(*joined)], [])) == 4
+    assert tensors.calls_needed_for([Ref(*joined)], [Ref(*part) for part in parts]) == {
+        CallId("joined", 0)
+    }
+    assert len(tensors.calls_needed_for([Ref(*joined)], [])) == 4
     assert tensors.readers[CallId("dense", 1)] == {CallId("joined", 0)}
 
 

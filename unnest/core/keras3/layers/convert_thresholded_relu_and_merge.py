@@ -15,7 +15,7 @@ def thresholded_relu(old: OldLayer) -> Piece:
     """Convert ThresholdedReLU to ReLU with that threshold."""
     old.note("thresholded-relu")
     threshold = old.config.get("theta", 1.0)
-    own = old.without("theta").with_config(
+    own = old.without("theta").with_changed_arguments(
         {"threshold": threshold, "max_value": None, "negative_slope": 0.0}
     )
     return plain_layer(replace(own, kind="ReLU"))

@@ -7,7 +7,7 @@ import pytest
 from unnest.core.architecture import snake_case
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
 from unnest.errors import Refused
-from unnest.formats.keras3.reorder_path_keyed_weights import in_order
+from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 from unnest.formats.keras3.weights_to_paths import lay_out
 
 CELL: JsonObject = {

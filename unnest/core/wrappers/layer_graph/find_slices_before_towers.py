@@ -1,4 +1,4 @@
-"""Slices behind the towers of a layer graph: which tensor each input of the towers is cut from, and by which calls.
+"""Slices before the towers of a layer graph: which tensor each input of the towers is cut from, and by which calls.
 
 A slice is an operation, or opaque: stored code, a custom class. Opaque slices claim their rows (`slice_claims`); which
 rows all of them come to is worked out in `row_trial_of_slices_and_joins`.
@@ -39,7 +39,7 @@ def split_batch(
     facts: Sequence[InputFacts],
     towers: set[CallId],
 ) -> BatchSplit:
-    """Return the slices behind the towers' inputs; `columns` has a tensor of every tower for each input.
+    """Return the slices before the towers' inputs; `columns` has a tensor of every tower for each input.
 
     Raises:
         NotAWrapper: the towers do not read slices of the same sources, or another layer reads the slices.
