@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unnest.keras import multi_gpu_model, template_model
-from unnest.keras.find_template import _architecture_from_json, _architecture_from_nodes
+from unnest.keras.graph_of_live_model import _architecture_from_json, _architecture_from_nodes
 from unnest.keras.keras_api import api_of
 
 
