@@ -47,7 +47,7 @@ def keras_3_arguments(
         value = kwargs.get(key, ...)
         if value is None or (isinstance(value, list) and all(part is None for part in value)):
             del kwargs[key]
-    return tuple(args), kwargs
+    return tuple(args), {**kwargs, **layer.call_arguments}
 
 
 def _states_by_cell(

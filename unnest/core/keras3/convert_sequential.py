@@ -9,7 +9,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.nested_models import with_owner
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import convert_config_values
-from unnest.core.keras3.conversion_context import CannotConvert, Context
+from unnest.core.keras3.conversion_context import CannotConvert, Context, listed, refused
 from unnest.core.keras3.convert_config_values import plain_json
 from unnest.core.keras3.graph.graph_builder import Builder, place_chain
 from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
@@ -53,6 +53,10 @@ def convert_sequential(graph: Graph, shares: Shares, context: Context) -> NewLay
             called = [*([first.name] if first else []), *names.values()]
             return _functional_with_operations(graph, pieces, called, context)
         layers += (made.chain or ()) if isinstance(made, Expansion) else (made,)
+    for layer in layers:
+        if layer.call_arguments:
+            why = f"a Sequential calls it without {listed(layer.call_arguments)}"
+            raise refused(layer.name, layer.class_name, why)
     config: dict[str, Json] = {
         "name": graph.name,
         "trainable": True,

@@ -26,7 +26,8 @@ class NewLayer:
     """A layer of Keras 3 with its weights, in the order in which its class lists them.
 
     A model's weights each bear their layers' names in `owner`. `registered_name` is set for a custom class,
-    `build_shape` where the layer is built on another input shape than that of its call.
+    `build_shape` where the layer is built on another input shape than that of its call. `call_arguments` go to each
+    call: arguments that the class took when it was made, once.
     """
 
     name: str
@@ -36,6 +37,7 @@ class NewLayer:
     module: str | None = "keras.layers"
     registered_name: str | None = None
     build_shape: tuple[int | None, ...] | None = None
+    call_arguments: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def entry(self) -> JsonObject:

@@ -167,6 +167,10 @@ RULES: dict[str, Rule] = {
         "SeparableConv1D's causal padding, which Keras 3 refuses, was written as a layer before it",
         "Keras 3.15, keras/src/layers/convolutional/base_separable_conv.py",
     ),
+    "causal-attention": Rule(
+        "an attention's causal=True, which Keras 3 takes with each call, became use_causal_mask=True of its calls",
+        "TensorFlow 2.7, keras/layers/dense_attention.py; Keras 3.15, keras/src/layers/attention/attention.py",
+    ),
     "time-major": Rule(
         "a recurrent layer that took time before the batch was written between two operations that swap the two",
         "Keras 3.0: time_major removed",

@@ -65,7 +65,7 @@ REFUSED = [
     ("BatchNormalization", {"renorm": True}, "'renorm'"),
     ("BatchNormalization", {"axis": [1, 2]}, "[1, 2]"),
     ("LSTM", {**RNN, "activation": "hard_sigmoid"}, "hard_sigmoid"),
-    ("Attention", {"use_scale": False, "causal": True}, "'causal'"),
+    ("Attention", {"use_scale": False, "causal": 1}, "'causal'"),
     ("RandomCrop", {"height": 3, "width": 3}, "RandomCrop"),
     (
         "LocallyConnected1D",

@@ -277,6 +277,10 @@ CASES: dict[str, tuple[Stored, Stored]] = {
         chain(STEPS, ("SeparableConv1D", {**LINE, "padding": "causal"})),
         chain(STEPS, ("Conv1D", {**LINE, "padding": "causal"})),
     ),
+    "causal-attention": (
+        two("Attention", {"use_scale": False, "causal": True}, "2.4.0", masked=False),
+        two("Attention", {"use_scale": False, "causal": False}, "2.4.0", masked=False),
+    ),
     "time-major": (
         chain(STEPS, ("LSTM", {**RNN, "time_major": True}), version="2.4.0"),
         chain(STEPS, ("LSTM", {**RNN, "time_major": False}), version="2.4.0"),

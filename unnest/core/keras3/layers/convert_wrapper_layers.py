@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from unnest.core.architecture import entry_name, snake_case
 from unnest.core.keras3 import convert_constructor_arguments
-from unnest.core.keras3.conversion_context import OldLayer
+from unnest.core.keras3.conversion_context import OldLayer, listed
 from unnest.core.keras3.layer_replacements import (
     FLOAT,
     Choice,
@@ -34,6 +34,8 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
         raise outer.refused("holds no layer")
     called = entry_name(entry) or snake_case(str(entry.get("class_name")))
     made = outer.context.convert_layer(entry, called, weights)
+    if isinstance(made, NewLayer) and made.call_arguments:
+        raise outer.refused(f"calls the layer in it without {listed(made.call_arguments)}")
     return made.resolved([None], [FLOAT]) if isinstance(made, Choice) else made
 
 

@@ -148,6 +148,7 @@ LAYER_RULES: dict[str, LayerRule] = {
     "Embedding": kept_layers.embedding,
     "GaussianNoise": kept_layers.gaussian_noise,
     "PReLU": kept_layers.prelu,
+    **dict.fromkeys(("Attention", "AdditiveAttention"), kept_layers.attention),
     "SeparableConv1D": kept_layers.separable_1d,
     "Discretization": convert_preprocessing.discretization,
     "Hashing": convert_preprocessing.hashing,

@@ -66,6 +66,16 @@ def maskless_layer(old: OldLayer) -> Piece:
     return without_output_mask(made)
 
 
+def attention(old: OldLayer) -> Piece:
+    """Convert Attention and AdditiveAttention, which took `causal` when they were made: each call takes it today."""
+    if old.config.get("causal") is not True:
+        return plain_layer(old)
+    made = plain_layer(old.without("causal"))
+    assert isinstance(made, NewLayer)
+    old.note("causal-attention")
+    return replace(made, call_arguments={"use_causal_mask": True})
+
+
 def activation_layer(old: OldLayer) -> Piece:
     """Convert Activation; an activation that is a layer today becomes that layer."""
     found = convert_activation(old.config.get("activation"), old.name, old.context)

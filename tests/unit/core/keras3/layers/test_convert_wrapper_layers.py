@@ -52,6 +52,15 @@ def test_what_a_wrapper_holds_may_be_a_chain_over_steps_alone() -> None:
         made("Bidirectional", {"layer": inner}, *(((4, 3), (3,)) * 2))
 
 
+def test_a_wrapper_that_would_call_its_layer_without_an_argument_is_refused() -> None:
+    config = {"name": "a", "use_scale": False, "dropout": 0.0}
+    inner = {"class_name": "Attention", "config": {**config, "causal": False}}
+    assert one(made("TimeDistributed", {"layer": inner})).class_name == "TimeDistributed"
+    inner = {"class_name": "Attention", "config": {**config, "causal": True}}
+    with pytest.raises(CannotConvert, match=r"calls the layer in it without use_causal_mask"):
+        made("TimeDistributed", {"layer": inner})
+
+
 @pytest.mark.parametrize(
     ("sequences", "masks", "half_pixels", "is_same"),
     [

@@ -1,0 +1,30 @@
+"""Attentions that were told `causal` when they were made, or when they were called, are causal in Keras 3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unnest
+from tests.corpus.unpacked import FIXTURES
+
+FOLDER = FIXTURES / "attention_arguments"
+STACKS = ("tf23", "tf27", "tf215")
+CASES = ("plain", "masked", "additive_and_shared", "nested")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("case", CASES)
+def test_predicts_as_its_own_stack_did(
+    case: str, stack: str, keras: Any, tf: Any, tmp_path: Path
+) -> None:
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    result = unnest.fix(FOLDER / f"{stack}-{case}.h5", tmp_path / "out.keras", keras="3")
+    assert result.error is None
+    model = keras.models.load_model(tmp_path / "out.keras")
+    with np.load(FOLDER / f"{stack}-{case}.npz") as io:
+        np.testing.assert_allclose(model(tf.constant(io["x0"])), io["y0"], atol=2e-5)
