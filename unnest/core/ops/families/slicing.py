@@ -258,9 +258,27 @@ def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.gather", "x|params indices * axis=null validate_indices=null batch_dims=0")
 def gather_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a gather along one axis, by default the first."""
-    call.only(batch_dims=0, validate_indices=None)
+    """Nodes of a gather along one axis, by default the first, or the second of each row."""
+    call.only(validate_indices=None)
+    if call.is_integer("batch_dims") and call.integer("batch_dims") == 1:
+        return _take_in_each_row(call)
+    call.only(batch_dims=0)
     return _take(call, 0 if call.axis() is None else call.integer("axis"))
+
+
+def _take_in_each_row(call: FunctionCall) -> SymbolicTensor:
+    """Nodes that take entries along the second axis, at places of each row's own: one, or several. Raises Unknown."""
+    x, places = call.tensor("x"), call.tensor("indices")
+    if x.shape is None or places.shape is None or places.dtype not in {"int32", "int64"}:
+        raise Unknown("`batch_dims=1` of tensors of unknown shape")
+    axes, ranks = len(x.shape), (1, 2)
+    if axes < ranks[1] or len(places.shape) not in ranks or call.axis() not in {None, 1, 1 - axes}:
+        raise Unknown("`batch_dims=1` along another axis than the second")
+    is_one = len(places.shape) == ranks[0]
+    for _ in range(axes - len(places.shape)):
+        places = call.op("ExpandDims", places, axis=-1)
+    made = call.op("TakeAlongAxis", x, places, axis=1)
+    return call.op("Squeeze", made, axis=1) if is_one else made
 
 
 def _take(call: FunctionCall, axis: int) -> SymbolicTensor:

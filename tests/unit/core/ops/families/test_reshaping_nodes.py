@@ -306,3 +306,23 @@ WHOLE = items("list", [items("list", [constant(1)])])
 def test_what_is_not_made_for_each_row(call: Callable[[], SymbolicValue], why: str) -> None:
     with pytest.raises(Unknown, match=why):
         call()
+
+
+def test_what_each_row_takes_of_its_own() -> None:
+    one = replace(INTEGERS, operand=Input(1), shape=(None,))
+    two = replace(one, shape=(None, 2))
+    of_one = called("tf.gather", X, one, batch_dims=constant(1))
+    spread = "ExpandDims(ExpandDims(x1, axis=-1), axis=-1)"
+    assert computed(of_one) == f"Squeeze(TakeAlongAxis(x0, {spread}, axis=1), axis=1)"
+    of_two = called("tf.gather", X, two, axis=constant(-2), batch_dims=constant(1))
+    assert computed(of_two) == "TakeAlongAxis(x0, ExpandDims(x1, axis=-1), axis=1)"
+    for places, axis, batch_dims in (
+        (one, None, 2),
+        (one, None, -1),
+        (two, 2, 1),
+        (INTEGERS, None, 1),
+        (replace(one, shape=None), None, 1),
+        (replace(one, dtype="float32"), None, 1),
+    ):
+        with pytest.raises(Unknown, match=r"^`batch_dims="):
+            called("tf.gather", X, places, axis=constant(axis), batch_dims=constant(batch_dims))
