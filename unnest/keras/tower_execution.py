@@ -213,7 +213,10 @@ class Towers:
             return on_device(forward, tower_inputs, self.devices[i])
 
     def _call(self, tensors: list[RuntimeTensor | None]) -> list[RuntimeTensor]:
-        """Call the template; note in `flat_result` what the flat result is made of."""
+        """Return the outputs, masks and new losses of a call, flat, as noted in `flat_result`.
+
+        The new losses are taken off the layers' own lists.
+        """
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         operations_before = len(graph.get_operations()) if graph else 0
         losses_before = [list(losses) for losses in self.api.added_losses(self.template)]

@@ -282,9 +282,11 @@ def _takes_any_weights(source: Source, plan: Plan, options: FixOptions) -> bool:
 def _chosen_target(source: Source, plan: Plan, options: FixOptions) -> TargetFormat:
     """Return the container that the options and file names ask for, and what it gets. Raises Refused."""
     if options.like is not None:
-        from unnest.formats.change_container.weights_h5_for_target_model import like_target_format
+        from unnest.formats.change_container.weights_h5_for_target_model import (
+            weights_h5_for_target_model,
+        )
 
-        return like_target_format(source, plan, options.like)
+        return weights_h5_for_target_model(source, plan, options.like)
     named = options.output or (source.path if options.in_place and not source.reformed else "")
     asked_for = options.to or container_suffixes.requested_container(
         named, source.path, is_hdf5=source.container in HDF5

@@ -39,7 +39,7 @@ def has_no_architecture(source: Source, plan: Plan) -> bool:
     )
 
 
-def like_target_format(source: Source, plan: Plan, target: TargetModel) -> TargetFormat:
+def weights_h5_for_target_model(source: Source, plan: Plan, target: TargetModel) -> TargetFormat:
     """Return the `.weights.h5` of the target with the weights of a plan.
 
     Raises:

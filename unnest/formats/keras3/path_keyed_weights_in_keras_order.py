@@ -12,6 +12,7 @@ from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.keras_facts.weights_of_wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
+from unnest.core.weight_assignment.layer_weights import trained_first
 from unnest.errors import Refused
 from unnest.formats.change_container.h5_keras_config_conversion import keras_to_h5
 from unnest.formats.keras3.layer_paths import (
@@ -102,7 +103,7 @@ class _Lists:
         for inner in read(model).layers.values():
             inner_sorted = self.of_layer(inner.stored, inner.name, owned.get(inner.name, ()))
             ordered += [t._replace(owner=(inner.name, *t.owner)) for t in inner_sorted]
-        return _trained_first(ordered)
+        return trained_first(ordered)
 
     def _as_code_lists(
         self, entry: JsonObject, name: str, tensors: Sequence[Tensor]
@@ -151,12 +152,7 @@ class _Lists:
             ordered += [t._replace(owner=(layer.name, *t.owner)) for t in inner_sorted]
         if {t.ref for t in ordered} != {t.ref for t in tensors}:
             raise _refusal(name, "weights are stored in it that are of no layer of its config")
-        return _trained_first(ordered)
-
-
-def _trained_first(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Sort weights as every model lists them: the trained ones, layer by layer, then the rest."""
-    return tuple(sorted(tensors, key=lambda t: not t.trained))
+        return trained_first(ordered)
 
 
 def _refusal(name: str, why: str) -> Refused:

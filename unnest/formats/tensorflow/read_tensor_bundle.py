@@ -45,7 +45,7 @@ SIZES = {"bfloat16": 2, "float8_e5m2": 1, "float8_e4m3fn": 1, "int4": 1, "uint4"
 
 
 def itemsize(dtype: str) -> int:
-    """Return the bytes an element of a dtype takes, as `DTYPE_BY_NUMBER` spells it."""
+    """Return the bytes that an element of a dtype takes, as `DTYPE_BY_NUMBER` spells it; not of strings."""
     return SIZES.get(dtype) or int(dtype[2:])
 
 

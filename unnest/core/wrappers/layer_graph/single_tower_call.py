@@ -27,7 +27,7 @@ from unnest.core.wrappers.search.tower_search import Candidate, TowerSet
 
 
 def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Iterator[Candidate]]:
-    """Yield the only calls of models that read nothing but stored code with the arguments of part one of one."""
+    """Yield an attempt for each model that is called once, on slices alone whose numbers say that they are all rows."""
     graph = tensors.graph
     for name, layer in graph.layers.items():
         reads = [ref for call in layer.calls for ref in call.reads]
@@ -35,7 +35,7 @@ def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Ite
         if (
             is_called_once
             and CallId(name, 0) not in taken
-            and all(all_of_an_input(graph, ref) for ref in reads)
+            and all(claims_all_rows(graph, ref) for ref in reads)
         ):
             yield iter((LoneCall(tensors, CallId(name, 0)),))
 
@@ -100,7 +100,7 @@ class LoneCall(Candidate):
         )
 
 
-def all_of_an_input(graph: Graph, ref: Ref) -> bool:
+def claims_all_rows(graph: Graph, ref: Ref) -> bool:
     """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
     if not layer_batch_roles.is_function(layer) or (

@@ -121,6 +121,7 @@ class ServingTensors(SearchedGraph):
         )
 
     def _number_of(self, frame: tuple[str, ...]) -> int:
+        """Return the number of a chain of calls; a new one gets the next."""
         if frame not in self._frame_numbers:
             self._frame_numbers[frame] = len(self._frames)
             self._frames.append(frame)
