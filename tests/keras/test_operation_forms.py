@@ -13,7 +13,7 @@ from tests.corpus.unpacked import FIXTURES
 
 FOLDER = FIXTURES / "operation_forms"
 STACKS = ("tf23", "tf215")
-CONVERTED = ("shifted_windows", "like_ids", "fields_of_the_best", "last_relevant")
+CONVERTED = ("shifted_windows", "like_ids", "fields_of_the_best", "last_relevant", "known_numbers")
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -236,7 +236,7 @@ def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantAr
 @keras3("tf.expand_dims", "x|input axis|dim")
 def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
     """Nodes of a new axis of size 1, of a tensor or a constant array."""
-    known = call.constant_tensor("x")
+    known = call.constant_tensor("x") or call.whole_numbers("x")
     if known is not None:
         return call.array_with_axis(known, call.integer("axis"))
     return call.op("ExpandDims", call.tensor("x"), axis=call.integer("axis"))

@@ -151,11 +151,17 @@ def tile_nodes(call: FunctionCall) -> SymbolicTensor:
 
 def _constant_for_each_row(call: FunctionCall, repeats: list[int | Size]) -> SymbolicTensor:
     """Return a constant of one row, for as many rows as a size counts, repeated along other axes. Raises Unknown."""
-    constant = call.float_array("x")
+    whole = call.whole_numbers("x")
+    constant = call.float_array("x") if whole is None else whole
     sizes = call.array_sizes(constant)
     if not repeats or isinstance(repeats[0], int) or sizes[0] != 1 or len(sizes) != len(repeats):
         raise Unknown("a constant that is not repeated for each row of a tensor")
-    made = call.calculate("Add", call.zeros_of_rows(repeats[0], len(repeats)), constant)
+    zeros = call.zeros_of_rows(repeats[0], len(repeats))
+    made = (
+        call.calculate("Add", zeros, constant)
+        if whole is None
+        else call.integers_added(zeros, constant)
+    )
     return call.repeated(made, repeats[1:])
 
 

@@ -260,7 +260,11 @@ def backend_gather_nodes(call: FunctionCall) -> SymbolicTensor:
 def gather_nodes(call: FunctionCall) -> SymbolicTensor:
     """Nodes of a gather along one axis, by default the first, or the second of each row."""
     call.only(validate_indices=None)
-    if call.is_integer("batch_dims") and call.integer("batch_dims") == 1:
+    if (
+        call.is_tensor("indices")
+        and not call.is_omitted("batch_dims")
+        and call.integer("batch_dims") == 1
+    ):
         return _take_in_each_row(call)
     call.only(batch_dims=0)
     return _take(call, 0 if call.axis() is None else call.integer("axis"))

@@ -178,18 +178,55 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
     return found if dtype is None else cast(found, dtype)
 
 
-@keras3("K.arange tf.range np.arange", "start stop|limit=null step|delta=1 dtype=null")
-def arange_nodes(call: FunctionCall) -> ConstantArray:
-    """A constant of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
-    is_one = call.is_omitted("stop")
-    start, stop = (
-        (0, call.integer("start")) if is_one else (call.integer("start"), call.integer("stop"))
+@keras3("tf.range", "start limit=null delta=1 dtype=null")
+def range_nodes(call: FunctionCall) -> ConstantArray:
+    """A constant of the numbers from `start`, or 0, up to and without `limit`. Raises Unknown."""
+    ends = ("start", "limit", "delta")
+    if not any(isinstance(call.number(end), float) for end in ends if not call.is_omitted(end)):
+        return _range_of_integers(call, "limit", "delta", "tensor")
+    _check_float32(call)
+    is_one = call.is_omitted("limit")
+    first, last = (
+        (0, call.number("start")) if is_one else (call.number("start"), call.number("limit"))
     )
-    step = call.integer("step")
+    last, step = float(np.float32(last)), call.number("delta")
+    if not step or not 0 < (last - first) / step <= MAX_CONSTANT:
+        raise Unknown("the length of a range")
+    numbers = np.arange(first, last, step)
+    if not (numbers.astype("f4") == numbers).all() or np.float32(step) != step:
+        raise Unknown("a range that 32 bits round")
+    return call.constant_array(numbers.tolist(), "tensor")
+
+
+@keras3("K.arange", "start stop=null step=1 dtype=null")
+def backend_arange_nodes(call: FunctionCall) -> ConstantArray:
+    """A constant of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
+    return _range_of_integers(call, "stop", "step", "tensor")
+
+
+@keras3("np.arange", "start stop=null step=1 dtype=null")
+def numpy_arange_nodes(call: FunctionCall) -> ConstantArray:
+    """An array of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
+    return _range_of_integers(call, "stop", "step", "float32")
+
+
+def _range_of_integers(
+    call: FunctionCall, end: str, each: str, of_floats: ArrayKind
+) -> ConstantArray:
+    """Return a constant of whole numbers; `of_floats` is what it is if the call names float32. Raises Unknown."""
+    is_one = call.is_omitted(end)
+    start, stop = (
+        (0, call.integer("start")) if is_one else (call.integer("start"), call.integer(end))
+    )
+    step = call.integer(each)
     if not call.is_omitted("dtype") and call.dtype("dtype") not in {"int32", "int64", FLOAT}:
         raise Unknown("a range of another dtype")
     if not step or not 0 < len(range(start, stop, step)) <= MAX_CONSTANT:
         raise Unknown("the length of a range")
+    if not call.is_omitted("dtype") and call.dtype("dtype") == FLOAT:
+        return call.constant_array(
+            [float(number) for number in range(start, stop, step)], of_floats
+        )
     return call.constant_array([*range(start, stop, step)])
 
 

@@ -19,6 +19,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     Items,
     SliceOf,
     SymbolicValue,
+    holds_fractions,
     nested_numbers,
     number,
 )
@@ -131,8 +132,11 @@ def reshaped(value: ConstantArray, shape: Sequence[int]) -> ConstantArray:
 
 
 def widened(value: ConstantArray, axis: int) -> ConstantArray:
-    """Return the array with a new axis of size 1 at `axis`. Raises Unknown."""
+    """Return the array with a new axis of size 1 at `axis`; whole numbers stay such. Raises Unknown."""
     try:
+        if value.numbers is None and not holds_fractions(value.value):
+            made = np.expand_dims(np.asarray(value.value), axis)
+            return ConstantArray(made.tolist(), value.text)
         return rounded_array(np.expand_dims(_numpy(value), axis), value.numbers or "float64")
     except ValueError as error:
         raise Unknown("the axis of an array") from error

@@ -237,6 +237,13 @@ class FunctionCall(ABC):
         value = self[name]
         return value if isinstance(value, ConstantArray) and value.numbers == "tensor" else None
 
+    def whole_numbers(self, name: str) -> ConstantArray | None:
+        """Return an argument that is an array of whole numbers; None for anything else."""
+        value = self[name]
+        if not isinstance(value, ConstantArray) or value.numbers is not None:
+            return None
+        return None if holds_fractions(value.value) else value
+
     def is_numpy_array(self, name: str) -> bool:
         """True for an array of NumPy's, whose dtype is known."""
         value = self[name]
@@ -351,8 +358,14 @@ class FunctionCall(ABC):
         numbers = array.value
         if array.numbers is not None or holds_fractions(numbers):
             return self.calculate("Add", zero, array)
-        stored: Json = {"class_name": "__numpy__", "config": {"value": numbers, "dtype": "int32"}}
-        whole = self.op("Add", self.op("Cast", zero, dtype="int32"), stored)
+        return self.integers_added(zero, array)
+
+    def integers_added(self, zeros: SymbolicTensor, array: ConstantArray) -> SymbolicTensor:
+        """Return an int32 tensor of float zeros and the whole numbers of an array."""
+        stored: Json = {
+            "class_name": "__numpy__", "config": {"value": array.value, "dtype": "int32"},
+        }  # fmt: skip
+        whole = self.op("Add", self.op("Cast", zeros, dtype="int32"), stored)
         return replace(whole, dtype="int32")
 
     def _zero_of_each_row(self, rows: int | None) -> SymbolicTensor:

@@ -57,6 +57,7 @@ def test_an_array(name: str) -> None:
         (called("np.zeros", constant(3)), [0.0, 0.0, 0.0]),
         (called("K.arange", constant(3)), [0, 1, 2]),
         (called("tf.range", constant(5), constant(1), delta=constant(-2)), [5, 3]),
+        (called("tf.range", constant(2.0), constant(0.0), constant(-0.5)), [2.0, 1.5, 1.0, 0.5]),
         (
             called("K.cast", called("np.arange", constant(1), constant(3)), constant("float32")),
             [1, 2],
@@ -98,6 +99,9 @@ def test_an_array_of_its_size(value: SymbolicValue, numbers: object) -> None:
         ("tf.zeros", constant(0), {}, "the shape of an array"),
         ("K.arange", constant(0.5), {}, "a number in an integer's place"),
         ("tf.range", constant(3), {"delta": constant(0)}, "the length of a range"),
+        ("tf.range", constant(1.0), {"delta": constant(0.1)}, "a range that 32 bits round"),
+        ("tf.range", constant(1.0), {"delta": constant(-1)}, "the length of a range"),
+        ("tf.range", X, {}, "a tensor in a number's place"),
         ("np.arange", constant(3), {"dtype": constant("uint8")}, "a range of another dtype"),
         ("len", X, {}, "the length of a tensor"),
         ("sum", items("list", []), {}, "the sum of a list"),

@@ -326,3 +326,20 @@ def test_what_each_row_takes_of_its_own() -> None:
     ):
         with pytest.raises(Unknown, match=r"^`batch_dims="):
             called("tf.gather", X, places, axis=constant(axis), batch_dims=constant(batch_dims))
+
+
+def test_whole_numbers_for_each_row_stay_whole() -> None:
+    dialect = Libraries("tensorflow", "2", tensor_with_rows=lambda _: replace(X, rows=7))
+    rows = operators.subscript(called("tf.shape", replace(X, rows=7)), constant(0))
+    times = items("list", [rows, constant(1)])
+
+    def for_each_row(dtype: str | None) -> SymbolicValue:
+        numbers = called("tf.range", constant(3), dtype=constant(dtype))
+        spread = called("tf.expand_dims", numbers, constant(0))
+        return called("tf.tile", spread, times, dialect=dialect)
+
+    made, of_floats = for_each_row(None), for_each_row("float32")
+    assert isinstance(made, SymbolicTensor)
+    assert isinstance(of_floats, SymbolicTensor)
+    assert (made.dtype, of_floats.dtype) == ("int32", "float32")
+    assert computed(made).endswith("dtype=int32), [[0, 1, 2]])")
