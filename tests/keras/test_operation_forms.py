@@ -13,7 +13,14 @@ from tests.corpus.unpacked import FIXTURES
 
 FOLDER = FIXTURES / "operation_forms"
 STACKS = ("tf23", "tf215")
-CONVERTED = ("shifted_windows", "like_ids", "fields_of_the_best", "last_relevant", "known_numbers")
+CONVERTED = (
+    "shifted_windows",
+    "like_ids",
+    "fields_of_the_best",
+    "last_relevant",
+    "known_numbers",
+    "matrix_before",
+)
 
 
 @pytest.mark.parametrize("stack", STACKS)

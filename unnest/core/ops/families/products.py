@@ -71,6 +71,9 @@ def matmul_axes(
 @keras3("tf.matmul tf.linalg.matmul", "a b transpose_a=false transpose_b=false")
 def matmul_nodes(call: FunctionCall) -> SymbolicTensor:
     """Nodes of a matrix product of two tensors, or of a tensor and a constant matrix that is not transposed."""
+    if _rank(call.nested("a")) == MATRIX and not call.flag("transpose_a"):
+        b = _turned(call, call.floats("b")) if call.flag("transpose_b") else call.floats("b")
+        return call.calculate("Matmul", call["a"], b)
     a = _turned(call, call.floats("a")) if call.flag("transpose_a") else call.floats("a")
     if _rank(call.nested("b")) == MATRIX and not call.flag("transpose_b"):
         return call.calculate("Matmul", a, call["b"])

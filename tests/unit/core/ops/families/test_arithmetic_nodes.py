@@ -79,3 +79,10 @@ def test_what_versions_do_otherwise() -> None:
         called("tf.divide", INTEGERS, constant(2))
     with pytest.raises(Unknown, match=r"^arithmetic on int32$"):
         called("tf.add", INTEGERS, Y)
+
+
+def test_a_constant_matrix_before_a_tensor() -> None:
+    matrix = called("tf.constant", items("list", [items("list", [constant(1.0), constant(2.0)])]))
+    assert computed(called("tf.matmul", matrix, X)) == "Matmul([[1.0, 2.0]], x0)"
+    with pytest.raises(Unknown, match=r"^an array in a tensor's place$"):
+        called("tf.matmul", matrix, X, transpose_a=constant(value=True))
