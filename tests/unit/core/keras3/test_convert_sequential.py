@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -136,3 +137,12 @@ def test_operations_need_a_shape() -> None:
 )
 def test_build_shape(model: dict[str, Any], shape: list[int | None] | None) -> None:
     assert build_shape(model) == shape
+
+
+def test_a_layer_that_needs_an_argument_of_its_call_is_refused() -> None:
+    """A Sequential gives none."""
+    settings = {"use_scale": False, "dropout": 0.0, "batch_input_shape": [None, 4, 3]}
+    then = replace(of_keras_2_2(), release=(2, 7), is_tf=True)
+    assert made(sequential(layer("a", kind="Attention", causal=False, **settings)), then)
+    with pytest.raises(CannotConvert, match=r"a Sequential calls it without use_causal_mask"):
+        made(sequential(layer("a", kind="Attention", causal=True, **settings)), then)
