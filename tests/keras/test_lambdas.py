@@ -266,6 +266,8 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("matrices", "f(x[0], x[1])", "K.dot"),
     ("matrices", "f(x[0], x[1][:, :, 0])", "tf.linalg.matvec"),
     ("cube", "x * f((3, 4)) * 2", "tf.ones np.ones tf.zeros np.zeros"),
+    ("cube", "x * f((3, 4), 2.0)", "tf.fill"),
+    ("cube", "x * f(tf.constant([[1.0, 2, 3, 4]]), (tf.shape(x)[0], 3, 4))", "tf.broadcast_to"),
     ("cube", "x + K.cast(f(4), 'float32')", "K.arange tf.range"),
     ("cube", "x + f(1, 9, 2)", "np.arange"),
     ("cube", "x + tf.cast(f(4, 0, -1), tf.float32)", "K.arange tf.range"),

@@ -336,8 +336,9 @@ NOT_COMPARED = {
     **dict.fromkeys(
         ("K.identity", "K.logsumexp", "K.slice"), "not in tf_keras: other releases of Keras 2 had it"
     ),
+    "tf.broadcast_to": "a constant for each row of a tensor: with the Lambdas of `tests/keras`",
 }  # fmt: skip
-"""Operations by their first names, and functions by their full ones, without a real one to call -> why."""
+"""Operations by their first names, and functions by their full ones, that are not compared here -> why."""
 
 
 class Stored(np.ndarray[Any, Any]):

@@ -69,4 +69,4 @@ def _rows(done: Sequence[Compared]) -> Iterator[str]:
     yield f"| functions of no registered operation: {names} | - | - | - | - | - | {nodes} |"
     yield ""
     alone = sorted(path for path in known_functions() if path in NOT_COMPARED)
-    yield f"Functions without a real one to call: {', '.join(f'`{path}` ({NOT_COMPARED[path]})' for path in alone)}."
+    yield f"Functions that are not compared: {', '.join(f'`{path}` ({NOT_COMPARED[path]})' for path in alone)}."
