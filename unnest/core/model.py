@@ -112,7 +112,10 @@ class Recipe(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The weights of one layer of the outermost model, in the order they are stored in."""
+    """The weights of one layer of the outermost model, in the order they are stored in.
+
+    The name is empty where nothing in the file says of which layers the weights are: then they are one group.
+    """
 
     name: str
     tensors: tuple[Tensor, ...]
@@ -159,6 +162,11 @@ class Stored(NamedTuple):
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor: the weights layer by layer, then the optimizer's state."""
         return (*(t for g in self.groups for t in g.tensors), *(self.optimizer or ()))
+
+    @property
+    def layers(self) -> int:
+        """Number of layers of the outermost model; 0 where the file does not say of which layers its weights are."""
+        return sum(bool(group.name) for group in self.groups)
 
     @property
     def parameters(self) -> int:

@@ -174,7 +174,7 @@ class _Application:
                 *(() if is_like else fields_from_plan.stored_code_findings(plan.stored, model)),
             ),
             kept=Kept(
-                len(model.groups), weights, model.parameters, None if state is None else len(state)
+                model.layers, weights, model.parameters, None if state is None else len(state)
             ),
             dropped=tuple(t.name for t in plan.dropped if t.ref not in carried_refs),
             conversions=target.conversions,

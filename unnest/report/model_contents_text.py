@@ -15,7 +15,7 @@ def count(number: int, noun: str) -> str:
 def inside_text(inside: Inside) -> str:
     """Return the numbers of layers and parameters, and the shapes of inputs and outputs."""
     facts = [
-        count(inside.layers, "layer"),
+        *([count(inside.layers, "layer")] if inside.layers else ()),
         *([count(inside.parameters, "parameter")] if inside.parameters else ()),
     ]
     ends = [("input", inside.inputs), ("output", inside.outputs)]

@@ -45,7 +45,7 @@ class Kept(NamedTuple):
     """The content of the output."""
 
     layers: int
-    """Number of layers."""
+    """Number of layers; 0 where the output does not say of which layers its weights are."""
     tensors: int
     """Number of weights."""
     parameters: int
@@ -71,7 +71,7 @@ class Inside(NamedTuple):
     """The content of a model in numbers, and the names that its stored code uses, for a verbose report."""
 
     layers: int
-    """Number of layers, those of nested models included."""
+    """Number of layers, those of nested models included; 0 where the file does not say."""
     parameters: int
     """Number of scalars in the weights."""
     inputs: tuple[str, ...] = ()

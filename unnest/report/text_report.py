@@ -148,7 +148,7 @@ def _evidence(report: Report) -> Iterator[str]:
         yield from _wrapper(wrapper)
     if report.template is not None:
         yield f"template: {_template(report.template)}"
-    elif report.inside is not None and report.inside.layers:
+    elif report.inside is not None and (report.inside.layers or report.inside.parameters):
         yield f"model: {inside_text(report.inside)}"
     if report.optimizer is not None:
         yield f"optimizer: {report.optimizer}"
@@ -408,8 +408,11 @@ def _contents_text(result: Result) -> str:
     kept = result.kept
     assert kept is not None
     facts = []
-    if kept.layers:
-        facts = [count(kept.layers, "layer"), count(kept.parameters, "parameter")]
+    if kept.layers or kept.parameters:
+        facts = [
+            *([count(kept.layers, "layer")] if kept.layers else ()),
+            count(kept.parameters, "parameter"),
+        ]
     elif result.container in ("saved_model", "checkpoint"):
         facts = (
             ["the graph and its variables"]

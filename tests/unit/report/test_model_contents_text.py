@@ -28,6 +28,13 @@ def test_a_graph_alone_has_no_numbers() -> None:
     assert "model:" not in text_report.render(report, VERBOSE)
 
 
+def test_weights_of_layers_that_the_file_does_not_name() -> None:
+    """The weights of a `.weights.h5` or a checkpoint are one group: they are not one layer."""
+    report = replace(CLEAN, container="weights_h5", inside=Inside(0, 407_050))
+    shown = text_report.render(report, VERBOSE).splitlines()
+    assert "  model: 407,050 parameters" in shown
+
+
 def test_names_in_code() -> None:
     """Layers with the same names share a line; code that cannot be read is not called free of names."""
     code = (("a", ("os", "system")), ("b", ("os", "system")), ("c", ()), ("d", None))

@@ -21,7 +21,7 @@ function modelPage(data) {
 
 function totals({ sides, refusal }, titles) {
   const lines = [
-    ["Layers, also in nested models", (t) => t.layers.toLocaleString("en")], ["Parameters", (t) => t.parameters.toLocaleString("en")],
+    ["Layers, also in nested models", (t) => t.layers ? t.layers.toLocaleString("en") : "not stored"], ["Parameters", (t) => t.parameters.toLocaleString("en")],
     ["Bytes of weights", (t) => bytes(t.nbytes)], ["Types", (t) => t.dtypes.join(", ") || "-"],
     ["Inputs", (t) => shapes(t.inputs)], ["Outputs", (t) => shapes(t.outputs)],
     ["Optimizer state", (t) => t.state ? `${count(t.state, "tensor")}, ${bytes(t.state_nbytes)}` : "none"],
@@ -107,7 +107,7 @@ function layerTable(model, views, titles) {
     return { path, label: path.join(" / "), facts, figure, box, nested,
       parameters: weights.reduce((sum, w) => sum + w[3], 0), nbytes: weights.reduce((sum, w) => sum + w[4], 0), dtypes: [...new Set(weights.map((w) => w[2]))].join(", ") };
   });
-  const models = rows.length - model.sides[0].totals.layers;
+  const known = model.sides[0].totals.layers, models = known ? rows.length - known : 0;
   const counted = models > 0 ? `${(rows.length - models).toLocaleString("en")}, and ${count(models, "nested model")}` : rows.length.toLocaleString("en");
   const words = el("input", { type: "search", id: "filter-layers", placeholder: "Filter the layers", "aria-label": "Filter the layers" });
   const table = dataTable({
@@ -126,7 +126,7 @@ function layerTable(model, views, titles) {
   });
   words.addEventListener("input", table.refresh);
   setTimeout(table.refresh);
-  return el("section", { class: "layers" }, el("h2", {}, `Layers${titles.length > 1 ? " before" : ""} (${counted})`), el("div", { class: "bar" }, words), table.root,
+  return el("section", { class: "layers" }, el("h2", {}, known ? `Layers${titles.length > 1 ? " before" : ""} (${counted})` : "Weights"), el("div", { class: "bar" }, words), table.root,
     model.unread ? el("p", { class: "dim" }, `The values of ${count(model.unread, "weight")} were not read: a page reads the smallest, of 16 MiB together.`) : "",
     model.settings_left_out ? el("p", { class: "dim" }, `The settings of ${count(model.settings_left_out, "layer")} were left out.`) : "");
 }

@@ -104,7 +104,7 @@ def side(figure: Figure | None, stored: Stored, architecture: JsonObject | None)
     every = [tensor for group in stored.groups for tensor in group.tensors]
     state = stored.optimizer or ()
     totals = Totals(
-        sum(not is_nested for is_nested in _are_nested(layers)),
+        sum(bool(path[-1]) and not is_nested for path, is_nested in _are_nested(layers)),
         sum(tensor.size for tensor in every),
         sum(tensor.nbytes for tensor in every),
         tuple(sorted({dtype_name(tensor.dtype) for tensor in every})),
@@ -116,10 +116,10 @@ def side(figure: Figure | None, stored: Stored, architecture: JsonObject | None)
     return Side(figure, layers, totals)
 
 
-def _are_nested(layers: Mapping[LayerPath, LayerFacts]) -> Iterator[bool]:
-    """Yield for each listed layer whether it is a model with layers of its own."""
+def _are_nested(layers: Mapping[LayerPath, LayerFacts]) -> Iterator[tuple[LayerPath, bool]]:
+    """Yield each listed layer, with whether it is a model with layers of its own."""
     outer = {path[:-1] for path in layers}
-    return (path in outer for path in layers)
+    return ((path, path in outer) for path in layers)
 
 
 def _layers(
