@@ -24,7 +24,10 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import (
     weights_by_leaf,
 )
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
-from unnest.core.weight_assignment.flat_list.repeat_shared_weights import repeat_shared_weights
+from unnest.core.weight_assignment.flat_list.repeat_shared_weights import (
+    lacks_weights_of_wrapped_models,
+    repeat_shared_weights,
+)
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights import Ambiguous
 
@@ -77,10 +80,12 @@ def model_with_weights_stored_once(stored: Stored) -> str | None:
 
 def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:
     for layer, group in _nested_models(model, groups):
-        is_told = any(t.owner for t in group.tensors)
-        if not is_told and len(repeat_shared_weights(group.tensors, read(layer.stored))) > len(
+        if any(t.owner for t in group.tensors):
+            continue
+        graph = read(layer.stored)
+        if len(repeat_shared_weights(group.tensors, graph)) > len(
             group.tensors
-        ):
+        ) or lacks_weights_of_wrapped_models(group.tensors, graph):
             return layer.name
     return None
 

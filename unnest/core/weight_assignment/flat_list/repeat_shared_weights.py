@@ -97,6 +97,39 @@ def repeat_shared_weights(tensors: Sequence[Tensor], graph: Graph) -> Sequence[T
     ]
 
 
+def lacks_weights_of_wrapped_models(tensors: Sequence[Tensor], graph: Graph) -> bool:
+    """Return True if a flat list lacks just the weights of models that layers wrap and that are called by themselves.
+
+    They are the same by name, class and config. Built from the JSON each is a model of its own, so that every Keras
+    refuses the list for its length. (Source: a Sequential that is called and in a TimeDistributed, in a model within
+    another, in `.h5` files of TensorFlow 2.0 to 2.3, loaded by their own Keras and by tf_keras 2.21.)
+    """
+    places = [*_places(graph)]
+    if not all(place.is_known for place in places):
+        return False
+    called = {
+        (layer.name, layer.stored.get("class_name")): without_numbers(layer.stored.get("config"))
+        for layer in _models_within(graph)
+    }
+    repeated = sum(
+        place.total
+        for place in places
+        if place.entry is not place.layer.stored
+        and is_model(place.entry)
+        and called.get((place.name, place.entry.get("class_name")))
+        == without_numbers(place.entry.get("config"))
+    )
+    return repeated == _total(places) - len(tensors) > 0
+
+
+def _models_within(graph: Graph) -> Iterator[Layer]:
+    """Yield the nested models of a model, and theirs, but none that a layer wraps."""
+    for layer in graph.layers.values():
+        if layer.is_model:
+            yield layer
+            yield from _models_within(read(layer.stored))
+
+
 def _places(graph: Graph) -> Iterator[_Place]:
     """Yield the layers of a model and its nested models, in the order of a flat list."""
     for path, layer in leaves(graph.model):
