@@ -115,3 +115,25 @@ def test_tf_keras_is_named_where_masks_are_the_same(name: str, is_named: bool) -
     report = unnest.inspect(FIXTURES / "masked_in_steps" / f"{name}.h5")
     assert any("tf_keras" in software for software in report.loads_in) is is_named
     assert "tf_keras" in str(report.load) or not is_named
+
+
+@pytest.mark.parametrize("stack", ["tf23", "tf215"])
+def test_a_subclassed_saved_model_is_no_graph_alone(stack: str) -> None:
+    """Its metadata name the class and the Keras that wrote it; no graph of its layers is stored."""
+    folder = FIXTURES / "subclassed" / stack
+    facts = json.loads(folder.with_suffix(".json").read_text())
+    report = unnest.inspect(folder)
+    assert (report.verdict, report.writer.keras_version) == ("clean", facts["keras_version"])
+    assert (report.needs.classes == ()) is facts["loads_without_class"]
+    result = unnest.fix(folder, keras="3", dry_run=True)
+    assert result.error is not None
+    assert f"is a subclassed model: only the code of {facts['class']!r}" in result.error.message
+
+
+def test_without_metadata_a_graph_alone_is_left(tmp_path: Path) -> None:
+    """Where the metadata are lost, nothing names a class."""
+    folder = shutil.copytree(FIXTURES / "subclassed" / "tf215", tmp_path / "sm")
+    (folder / "keras_metadata.pb").unlink()
+    result = unnest.fix(folder, keras="3", dry_run=True)
+    assert result.error is not None
+    assert "is a serving graph without Keras's layers" in result.error.message

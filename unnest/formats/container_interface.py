@@ -63,6 +63,9 @@ class Source(ABC):
     #: Why the file itself cannot be replaced by what is written; None where it can.
     not_in_place: str | None = None
 
+    #: Class of a stored model whose layers are called by its code alone; None where the file shows none.
+    subclassed: str | None = None
+
     #: What it goes into where nothing else is asked for: of a container that is read and never written.
     written_as: Target | None = None
 

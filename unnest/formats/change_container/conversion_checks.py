@@ -44,7 +44,9 @@ def no_architecture(source: Source) -> Refused:
     """Return the refusal of weights, or of a serving graph, for which no architecture is known."""
     if source.container == "saved_model":
         shown = (
-            "is a serving graph without Keras's layers"
+            f"is a subclassed model: only the code of {source.subclassed!r} says how its layers are called"
+            if source.subclassed is not None
+            else "is a serving graph without Keras's layers"
             if source.stored.architecture is None
             else "shows the wrapper in its serving graph, not in its Keras layers"
         )

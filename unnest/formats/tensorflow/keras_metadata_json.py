@@ -35,7 +35,11 @@ def model_of_exported_json(value: JsonObject) -> dict[str, Any]:
 
 
 def model_of_root_metadata(meta: JsonObject) -> dict[str, Any] | None:
-    """Return architecture, versions and `training` from the root object's metadata; None if that is not a model's."""
+    """Return what the root object's metadata stores; None if that is not a model's.
+
+    It is architecture, versions, `training`, and `is_subclassed`: True if code alone calls the model's layers.
+    (Source: SavedModels of TensorFlow 2.3 and 2.15.)
+    """
     if "class_name" not in meta or "config" not in meta:
         return None
     versions = _versions(meta)
@@ -44,7 +48,12 @@ def model_of_root_metadata(meta: JsonObject) -> dict[str, Any] | None:
         architecture = _with_modules(architecture)
     training = meta.get("training_config")
     compiled = _without_shared_ids(_plain(training)) if isinstance(training, Mapping) else None
-    return {"architecture": architecture, **versions, "training": compiled}
+    return {
+        "architecture": architecture,
+        **versions,
+        "training": compiled,
+        "is_subclassed": meta.get("is_graph_network") is False,
+    }
 
 
 def _versions(value: Mapping[str, Any]) -> dict[str, str | None]:
