@@ -152,7 +152,7 @@ def test_an_architecture_of_other_layers_is_told_by_the_first_that_differs(tmp_p
     assert done.error is not None
     assert done.error.code == "architecture-mismatch"
     assert (
-        f"/{TEMPLATE}/layers/dense is not 'other', and no model in it has the layers"
+        f"/{TEMPLATE}/layers/dense is named {name!r}, not 'other', and no model in it has the layers"
         in done.error.message
     )
     assert "does not say which layers its models share" in done.error.message

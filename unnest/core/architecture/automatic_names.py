@@ -44,3 +44,33 @@ def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     for name in sorted(dict.fromkeys(names), key=lambda name: stem_and_number(name)[1]):
         by_stem.setdefault(stem_and_number(name)[0], []).append(name)
     return by_stem
+
+
+#: Classes of models, which releases call otherwise: `Model` is `Functional` since TensorFlow 2.3, which names it so.
+MODEL_STEMS = {"model", "functional"}
+
+
+class CountedOn:
+    """Whether names are the automatic ones of one code, run where Keras had numbered other layers before.
+
+    Then the numbers of all layers of a stem differ by the same, as `dense_1` and `dense_2` for `dense` and `dense_1`.
+    Layers that exchanged their names differ by one more and one less.
+    """
+
+    def __init__(self) -> None:
+        self._shifts: dict[str, int] = {}
+
+    def takes(self, class_name: str, name: str, other_name: str) -> bool:
+        """Return True if the other name may be the layer's automatic one too, as those before it show."""
+        (stem, number), (other_stem, other_number) = map(stem_and_number, (name, other_name))
+        shift = other_number - number
+        if not _same_stem(stem, other_stem) or not _same_stem(
+            stem, snake_case(class_name.rpartition(">")[2])
+        ):
+            return name == other_name
+        return self._shifts.setdefault(stem, shift) == shift
+
+
+def _same_stem(stem: str, other: str) -> bool:
+    """Return True for equal stems; Keras 1 writes `batchnormalization`."""
+    return stem.replace("_", "") == other.replace("_", "") or {stem, other} <= MODEL_STEMS

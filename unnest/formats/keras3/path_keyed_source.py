@@ -55,6 +55,9 @@ class PathKeyedSource(Source):
             shares = {g.name: g.tensors for g in full_plan.result.groups}
             root, shared = _root_of(architecture, placement), SharedLayers()
             moves = (*moves_to(placement, architecture, shares, root, shared=shared), *self._rest())
+        if placement.by_order:
+            by_order = Code.BY_ORDER(layers=listed(placement.by_order))
+            full_plan = full_plan._replace(findings=(*full_plan.findings, by_order))
         return self.carrying(full_plan, moves)
 
     def _with_layers_apart(self, full_plan: Plan) -> Plan:

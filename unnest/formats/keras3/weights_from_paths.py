@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from unnest.core.architecture import is_model
+from unnest.core.architecture.automatic_names import CountedOn
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import layer_entries
@@ -55,6 +56,9 @@ class Placement:
         #: Path of a layer -> its weights.
         self._weights: dict[str, tuple[Tensor, ...]] = {}
         self._shared = SharedLayers()
+        self._counted_on = CountedOn()
+        #: Layers whose weights bear another automatic name in the file.
+        self.by_order: list[str] = []
         self._architecture = model
         #: A group per layer of the model.
         self.groups = self._groups(model, prefix)
@@ -75,14 +79,13 @@ class Placement:
                 groups.append(Group(layer.name, self._weights[path]))
                 continue
             stored_name = tree.name(path) if path in tree.groups else None
-            is_other = (
-                self._has_its_names and stored_name not in (None, layer.name) and layer.is_named
-            )
-            if (path not in tree.groups and promises_weights(layer)) or is_other:
+            if path not in tree.groups and promises_weights(layer):
                 raise Refused(
                     "architecture-mismatch",
                     f"{tree.hdf5.path}: /{path} is not {layer.name!r}; {self._way_out}",
                 )
+            if stored_name is not None:
+                self._check_name(layer, path, stored_name)
             self.layer_paths.setdefault((layer.name, layer.class_name), []).append(path)
             placed_paths |= set(tree.tensors_below.get(path, ()))
             self._weights[path] = self._layer(layer, path)
@@ -94,6 +97,27 @@ class Placement:
                 f"{tree.hdf5.path}: /{min(strays)} is of no layer of the architecture; {self._way_out}",
             )
         return tuple(groups)
+
+    def _check_name(self, layer: Layer, path: str, stored_name: str) -> None:
+        """Check the name that the file has for the layer at a path.
+
+        Weights alone may be those of the same code, run where Keras had numbered other layers before.
+
+        Raises:
+            Refused: it is another layer's.
+
+        """
+        if not self._has_its_names or not layer.is_named:
+            return
+        is_alone = self.tree.keras_version is None
+        if is_alone and self._counted_on.takes(layer.class_name, stored_name, layer.name):
+            if stored_name != layer.name and self.tree.tensor_paths_under(path):
+                self.by_order.append(layer.name)
+        elif stored_name != layer.name:
+            raise Refused(
+                "architecture-mismatch",
+                f"{self.tree.hdf5.path}: /{path} is named {stored_name!r}, not {layer.name!r}; {self._way_out}",
+            )
 
     @property
     def _way_out(self) -> str:

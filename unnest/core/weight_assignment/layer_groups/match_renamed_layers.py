@@ -1,7 +1,8 @@
 """Weights of a model whose layers have other names in the architecture that is given for them.
 
 Keras's `load_weights` goes by the order of the layers. So does this, where names do not place every group: a name that
-both have stays, the other layers follow in their order, and number and shapes of the weights must fit each layer.
+both have stays, the other layers follow in their order, and number and shapes of the weights must fit each layer. A
+name that both have says nothing where Keras numbered all of them, and began elsewhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import is_input, read
+from unnest.core.architecture.automatic_names import CountedOn
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Group, JsonObject
 from unnest.core.weight_assignment.check_weights_fit_architecture import check_architecture
@@ -46,11 +48,13 @@ def rename_groups(groups: Sequence[Group], architecture: JsonObject) -> RenamedG
     if len(owners) != len(with_weights) or _are_gone(groups, layers, architecture):
         raise Ambiguous(NOT_ITS_LAYERS)
     names_first = _names_first(with_weights, owners)
-    try:
-        return _checked(with_weights, names_first, architecture)
-    except Ambiguous:
-        if names_first == owners or _have_exchanged(with_weights, owners):
-            raise
+    if not _are_counted_on(with_weights, owners, layers):
+        try:
+            return _checked(with_weights, names_first, architecture)
+        except Ambiguous:
+            if names_first == owners:
+                raise
+            _check_exchange(with_weights, owners)
     return _checked(with_weights, owners, architecture)
 
 
@@ -95,13 +99,26 @@ def _names_first(groups: Sequence[Group], owners: Sequence[str]) -> list[str]:
     return [group.name if group.name in owners else next(others) for group in groups]
 
 
-def _have_exchanged(groups: Sequence[Group], owners: Sequence[str]) -> bool:
-    """Return True if a group stands at the place of another one of its shapes, of which the name is kept."""
-    shapes = {group.name: [tensor.shape for tensor in group.tensors] for group in groups}
-    return any(
-        group.name != name and shapes.get(name) == shapes[group.name]
+def _are_counted_on(
+    groups: Sequence[Group], owners: Sequence[str], layers: Mapping[str, Layer]
+) -> bool:
+    """Return True if all names that differ by the order are Keras's own, numbered from another number on."""
+    names = CountedOn()
+    return all(
+        names.takes(layers[name].class_name, group.name, name)
         for group, name in zip(groups, owners, strict=True)
     )
+
+
+def _check_exchange(groups: Sequence[Group], owners: Sequence[str]) -> None:
+    """Raise Ambiguous if a group stands at the place of another one of its shapes, of which the name is kept."""
+    shapes = {group.name: [tensor.shape for tensor in group.tensors] for group in groups}
+    for group, name in zip(groups, owners, strict=True):
+        if group.name != name and shapes.get(name) == shapes[group.name]:
+            raise Ambiguous(
+                f"by their order the weights of {group.name} are those of {name}, and others of the same shapes bear "
+                "that name"
+            )
 
 
 def _checked(
