@@ -40,7 +40,7 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
 from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     template_layers_by_order,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()

@@ -44,7 +44,7 @@ from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 def convert_nested(entry: JsonObject, name: str, weights: Weights, context: Context) -> NewLayer:

@@ -17,7 +17,7 @@ from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     RenamedGroups,
     rename_groups,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.wrappers import wrapper_in_weight_names
 
 

@@ -27,7 +27,7 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     with_plain_weight_names,
     without_operations,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.findings import Code
 
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unnest.core.model import Stored
 from unnest.core.plan import Plan, Refusal, Rewritten, clean_plan
 from unnest.core.recognition_results import Template, Wrapper
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.wrappers import wrapper_in_weight_names
 from unnest.findings import Code
 

@@ -11,7 +11,7 @@ from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights, flat_list
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights, flat_list
 from unnest.findings import Finding
 
 

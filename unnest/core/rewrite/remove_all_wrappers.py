@@ -15,7 +15,7 @@ from unnest.core.rewrite.compile_settings_and_optimizer_state import output_name
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
 from unnest.core.rewrite.summarize_template import summarize_wrapped_template
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training, reads_mask
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper

@@ -7,7 +7,7 @@ from unnest.core.architecture.graph import Graph
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import Scope, Template
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.weight_assignment.layer_weights import LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import LayerWeights
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 
 

@@ -18,7 +18,7 @@ from unnest.core.model import CallId, Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import grouped_layers
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.core.weight_assignment.weight_order_within_layer import (
     NamedWeight,
     Variable,

@@ -29,7 +29,7 @@ from unnest.core.weight_assignment.flat_list.repeat_shared_weights import (
     repeat_shared_weights,
 )
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 def misplaced_nested_model(stored: Stored) -> str | None:

@@ -16,7 +16,10 @@ from unnest.core.keras3.keras1.legacy_weight_layouts import (
     flip_theano_kernels,
 )
 from unnest.core.keras3.layer_replacements import NewLayer
-from unnest.core.keras3.layers.convert_activations import hard_sigmoid_factors, scale_weights
+from unnest.core.keras3.layers.convert_activation_argument import (
+    hard_sigmoid_factors,
+    scale_weights,
+)
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class

@@ -15,7 +15,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 from unnest.core.weight_transfer.match_layers_by_graph import Different, MatchedLayers, match_layers
 from unnest.core.weight_transfer.match_weights_without_architecture import (

@@ -20,7 +20,7 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import (
 )
 from unnest.core.weight_assignment.flat_list.owners_by_weight_name import KERAS_1_WEIGHT_NAME
 from unnest.core.weight_assignment.layer_groups.divide_by_architecture import divide_parallel_groups
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.target_model import TargetModel
 
 #: What Keras calls layers that have no name -> the class of today that has their weights.

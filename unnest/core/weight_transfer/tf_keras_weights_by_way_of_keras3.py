@@ -16,7 +16,7 @@ from unnest.core.keras3.convert_config_values import class_and_config
 from unnest.core.keras3.convert_stored_model import convert
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.convert_weights import weights_for_keras_3
 from unnest.core.weight_transfer.load_into_model import OTHER_MODEL, PlacedWeights
 from unnest.core.weight_transfer.state_for_compiled_optimizer import OTHER_VARIABLES

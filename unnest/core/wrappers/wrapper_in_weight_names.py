@@ -16,7 +16,7 @@ from unnest.core.weight_assignment.flat_list.owners_by_weight_name import (
     weights_by_layer,
     weights_by_owner,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 class WrapperByNames(NamedTuple):

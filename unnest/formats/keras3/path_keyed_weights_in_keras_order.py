@@ -12,7 +12,7 @@ from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.keras_facts.weights_of_wrapped_layers import wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Stored, Tensor
-from unnest.core.weight_assignment.layer_weights import trained_first
+from unnest.core.weight_assignment.layer_weights_record import trained_first
 from unnest.errors import Refused
 from unnest.formats.change_container.h5_keras_config_conversion import keras_to_h5
 from unnest.formats.keras3.layer_paths import (

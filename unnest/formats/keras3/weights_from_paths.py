@@ -16,7 +16,7 @@ from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras_facts.weight_counts_by_config import trained_count
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.plan import Move
-from unnest.core.weight_assignment.layer_weights import trained_first
+from unnest.core.weight_assignment.layer_weights_record import trained_first
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import (
     join_path,

@@ -17,7 +17,7 @@ from unnest.core.model import Group, JsonObject, Stored, Tensor, release_of
 from unnest.core.plan import Choices, Move, Output, Plan, Refusal
 from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.load_into_model import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel

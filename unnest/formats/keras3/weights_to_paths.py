@@ -25,7 +25,7 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import ATTENTION_PARTS, Parts
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.errors import Refused
 from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path, layers_with_paths
 

@@ -14,7 +14,7 @@ from unnest.core.keras_facts.weight_counts_by_config import (
 )
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import Group, JsonObject, Tensor
-from unnest.core.weight_assignment.layer_weights import trained_first
+from unnest.core.weight_assignment.layer_weights_record import trained_first
 from unnest.errors import Refused
 from unnest.formats.tensorflow.object_graph import NUMBER, AttributePath, ObjectGraph
 from unnest.formats.tensorflow.object_optimizers import Optimizers

@@ -20,7 +20,7 @@ from unnest.core.recognition_results import Template, Wrapper
 from unnest.core.weight_assignment.checkpoint.assign_checkpoint_variables import CheckpointVariables
 from unnest.core.weight_assignment.checkpoint.layers_by_variable_name import optimizer_state
 from unnest.core.weight_assignment.flat_list.divide_flat_list import weights_by_leaf
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_assignment.weight_order_within_layer import Variable
 from unnest.core.weight_transfer.load_into_model import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.match_weights_without_architecture import (

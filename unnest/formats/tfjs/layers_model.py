@@ -27,7 +27,7 @@ from unnest.core.weight_assignment.layer_groups.divide_by_architecture import (
     groups_of_flat_list,
     groups_of_runs,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.errors import Refused, Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import TRANSFER_BLOCK, ReadOnlyContainer, Source, Target

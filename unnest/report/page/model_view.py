@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import Json, JsonObject, Ref, Shape, Stored, Tensor
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.wrappers.layer_graph import stored_layer_shapes
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.report.diagram.drawing import DEEPEST, Figure

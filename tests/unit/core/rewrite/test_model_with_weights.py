@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.core.build import DENSE, NORM, functional, layer, sequential, source, tensors
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 TWO = sequential(layer("a", **DENSE), layer("b", **DENSE))
 FLAT = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")

@@ -12,7 +12,7 @@ from tests.unit.core.wrappers.towers import model as parallel
 from unnest.core.architecture import read
 from unnest.core.rewrite import remove_all_wrappers
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
-from unnest.core.weight_assignment.layer_weights import LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import LayerWeights
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
 from unnest.core.recognition_results import Template
 from unnest.core.rewrite.summarize_template import summarize_template
-from unnest.core.weight_assignment.layer_weights import LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import LayerWeights
 
 
 def test_a_template_with_its_weights() -> None:

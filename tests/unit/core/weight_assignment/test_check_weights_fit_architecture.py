@@ -22,7 +22,7 @@ from unnest.core.weight_assignment.check_weights_fit_architecture import (
     check_list_order,
 )
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 def dense(name: str, *before: str, units: int = 3) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from unnest.core.weight_assignment.layer_groups.divide_by_architecture import (
     groups_of_flat_list,
     groups_of_runs,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 def dense(name: str, before: str) -> dict[str, Any]:

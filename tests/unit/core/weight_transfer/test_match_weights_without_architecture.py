@@ -18,7 +18,7 @@ from tests.unit.core.build import (
 )
 from unnest.core.architecture.nested_models import LeafPath, leaves
 from unnest.core.model import Group, Tensor
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.match_weights_without_architecture import (
     check_names,
     layer_name,

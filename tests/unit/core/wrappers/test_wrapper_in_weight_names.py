@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.core.build import tensors
 from unnest.core.model import Group, Tensor
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.wrappers import wrapper_in_weight_names
 
 WEIGHTS = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")

@@ -9,7 +9,7 @@ from unnest.core.keras3 import convert_constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
 from unnest.core.keras3.layer_replacements import Config, Piece, Weights
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.convert_activations import (
+from unnest.core.keras3.layers.convert_activation_argument import (
     HARD_SIGMOID_FACTOR,
     convert_activation,
     is_layer_entry,

@@ -12,7 +12,7 @@ from unnest.core.keras3.conversion_context import OldLayer, refused
 from unnest.core.keras3.graph.sums_mistaken_for_bias_adds import is_taken_for_bias, sums_with_biases
 from unnest.core.keras3.layer_replacements import FLOAT, Choice, NewLayer, Piece, chain
 from unnest.core.keras3.layers import removed_layers
-from unnest.core.keras3.layers.convert_activations import (
+from unnest.core.keras3.layers.convert_activation_argument import (
     convert_activation,
     is_layer_entry,
     with_converted_activation,

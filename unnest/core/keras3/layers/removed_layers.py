@@ -20,7 +20,7 @@ from unnest.core.keras3.layer_replacements import (
     chain,
     numpy_operation,
 )
-from unnest.core.keras3.layers.convert_activations import with_converted_activation
+from unnest.core.keras3.layers.convert_activation_argument import with_converted_activation
 from unnest.core.keras3_op_node import OpNode
 from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec

@@ -33,7 +33,7 @@ from unnest.core.weight_assignment.checkpoint.layers_by_variable_name import (
     is_satellite,
     without_numbers,
 )
-from unnest.core.weight_assignment.layer_weights import trained_first
+from unnest.core.weight_assignment.layer_weights_record import trained_first
 from unnest.core.weight_assignment.weight_order_within_layer import (
     NamedWeight,
     Variable,

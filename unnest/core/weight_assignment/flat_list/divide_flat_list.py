@@ -29,7 +29,7 @@ from unnest.core.weight_assignment.flat_list.repeat_shared_weights import (
     count_stored_once,
     repeat_shared_weights,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 
 def divide_flat_list(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, LayerWeights]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from unnest.core.architecture import snake_case
 from unnest.core.layers.catalog import LAYER_RECORDS
 from unnest.core.model import Tensor
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 Layers: TypeAlias = "Mapping[str, tuple[Tensor, ...]]"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 MAX_SEARCH_STEPS = 300_000
 """Ways to go on that a search looks at, a second or two; where names are honest it is a handful a layer."""

@@ -20,7 +20,7 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import (
 )
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_bearers
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import group_names
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 
 def divide_parallel_groups(

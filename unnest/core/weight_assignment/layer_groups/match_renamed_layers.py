@@ -21,7 +21,7 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     group_names,
     grouped_layers,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 NOT_ITS_LAYERS = "the layers of the architecture given are not those of the weights"
 

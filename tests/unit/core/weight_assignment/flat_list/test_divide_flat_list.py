@@ -14,7 +14,7 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import (
     divide_flat_list,
     layers_placed_by_order,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous, LayerWeights
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
 
 def chain(*layers: dict[str, Any]) -> Graph:

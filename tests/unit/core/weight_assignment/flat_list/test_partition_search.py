@@ -9,7 +9,7 @@ from unnest.core.architecture import read
 from unnest.core.weight_assignment.flat_list import partition_search
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, name_bearers
 from unnest.core.weight_assignment.flat_list.partition_search import Rules, Search
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 ENTRIES = [
     layer("a", ["x"], **DENSE),

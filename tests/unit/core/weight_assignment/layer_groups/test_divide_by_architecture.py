@@ -9,7 +9,7 @@ import pytest
 from tests.unit.core.build import DENSE, functional, layer, sequential, source, tensors
 from unnest.core.model import Group
 from unnest.core.weight_assignment.layer_groups.divide_by_architecture import divide_parallel_groups
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 FIRST, SECOND, HEAD = (tensors(f"{name}/kernel:0", f"{name}/bias:0") for name in ("a", "b", "h"))
 GROUPS = (

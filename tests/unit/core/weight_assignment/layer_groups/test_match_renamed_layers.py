@@ -12,7 +12,7 @@ from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     rename_groups,
     template_layers_by_order,
 )
-from unnest.core.weight_assignment.layer_weights import Ambiguous
+from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
 
 def chain(*names: str, kind: str = "Dense", **config: Any) -> dict[str, Any]:

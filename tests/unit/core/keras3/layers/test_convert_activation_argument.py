@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.core.keras3.layers.making import DENSE, KERAS_2, links, made, one, steps
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.keras3.layers.convert_activations import convert_activation
+from unnest.core.keras3.layers.convert_activation_argument import convert_activation
 from unnest.core.keras3.layers.dispatch import convert_layer
 
 

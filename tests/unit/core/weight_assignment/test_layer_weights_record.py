@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from tests.unit.core.build import tensors
-from unnest.core.weight_assignment.layer_weights import LayerWeights, flat_list, trained_first
+from unnest.core.weight_assignment.layer_weights_record import (
+    LayerWeights,
+    flat_list,
+    trained_first,
+)
 
 A, B, C, D = tensors("a", "b", "c", "d")
 
