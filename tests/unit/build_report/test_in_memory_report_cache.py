@@ -68,7 +68,8 @@ def test_told_again_as_it_would_be_worked_out(
 ) -> None:
     """Under a name with quotes and a name of the model in it, too, and of each ending for itself."""
     known, count = ReportCache(), 0
-    for n, path in enumerate(SOME_FILES):
+    files = SOME_FILES if ending in ENDINGS else SOME_FILES[::4]  # the others spell one of these
+    for n, path in enumerate(files):
         first, second = (
             tmp_path / f"{n}{ending}",
             tmp_path / f"it's-{n} load_model('model.h5'){ending}",
