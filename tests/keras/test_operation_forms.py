@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.keras.recorded import check_prediction
 
 FOLDER = FIXTURES / "operation_forms"
 STACKS = ("tf23", "tf215")
@@ -28,11 +27,5 @@ CONVERTED = (
 def test_predicts_as_its_own_stack_did(
     case: str, stack: str, keras: Any, tf: Any, tmp_path: Path
 ) -> None:
-    if keras.__name__ != "keras":
-        pytest.skip("for Keras 3")
-    result = unnest.fix(FOLDER / f"{stack}-{case}.h5", tmp_path / "out.keras", keras="3")
-    assert result.error is None
+    result = check_prediction(FOLDER / f"{stack}-{case}.h5", keras, tf, tmp_path)
     assert not any(finding.code == "lambda-kept" for finding in result.findings)
-    model = keras.models.load_model(tmp_path / "out.keras")
-    with np.load(FOLDER / f"{stack}-{case}.npz") as io:
-        np.testing.assert_allclose(model(tf.constant(io["x0"])), io["y0"], atol=2e-5)
