@@ -51,7 +51,7 @@ MODEL_STEMS = {"model", "functional"}
 
 
 class CountedOn:
-    """Whether names are the automatic ones of one code, run where Keras had numbered other layers before.
+    """A check that two lists of automatic names differ by where Keras began to count, as in another process.
 
     Then the numbers of all layers of a stem differ by the same, as `dense_1` and `dense_2` for `dense` and `dense_1`.
     Layers that exchanged their names differ by one more and one less.

@@ -1,4 +1,4 @@
-"""What stops a run of stored code: code that no compiler writes, and limits of instructions, values and calls."""
+"""Errors that end a run of stored code, and the cost of a run: limits of instructions, values and calls."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ TRIALS = (Steps(2**50, 2**32 + 15), Steps(2**51, 2**33 + 17))
 """Two trials; their steps have no common divisor, so that rows which are cut or added never pass for others in both."""
 
 
-class BatchTrial:
+class BatchSizeTrial:
     """Batch sizes in place of unknown ones: one for each `rows`, and one of its own for a tensor without."""
 
     def __init__(self, steps: Steps) -> None:
@@ -49,15 +49,15 @@ class BatchTrial:
         return (size, *tensor.shape[1:])
 
     def rows(self, shape: Shape | None) -> int | None:
-        """Return the `rows` of the tensors with as many rows as this shape; None if there is none."""
+        """Return the `rows` of the tensors whose first size is this shape's; None if no tensor has it."""
         return self._rows_by_size.get(shape[0]) if shape and shape[0] is not None else None
 
 
-def rows_in_trials(shape_in: Callable[[BatchTrial], Shape | None]) -> int | None:
+def rows_in_trials(shape_in: Callable[[BatchSizeTrial], Shape | None]) -> int | None:
     """Return the `rows` that a shape has in every trial; None where it is not known, or depends on the batch size."""
     found = set()
     for steps in TRIALS:
-        trial = BatchTrial(steps)
+        trial = BatchSizeTrial(steps)
         found.add(trial.rows(shape_in(trial)))
     return found.pop() if len(found) == 1 else None
 
@@ -68,7 +68,7 @@ def result_rows(call: OpCall) -> int | None:
     Each tensor among the arguments is a `Sized`.
     """
 
-    def shape_in(trial: BatchTrial) -> Shape | None:
+    def shape_in(trial: BatchSizeTrial) -> Shape | None:
         kwargs = {key: trial.sized(value) for key, value in call.kwargs.items()}
         return result_shape(OpCall(call.name, [*map(trial.sized, call.args)], kwargs))
 

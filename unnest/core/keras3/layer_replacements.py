@@ -81,7 +81,7 @@ NodeTree: TypeAlias = (
 
 @dataclass(eq=False, repr=False)
 class EqualRows:
-    """Which tensors of a graph have as many rows as each other: those with one number."""
+    """Numbers for the tensors of a graph: tensors with the same number have equally many rows."""
 
     numbers: dict[GraphTensor, int] = field(default_factory=dict)
 

@@ -21,7 +21,7 @@ from unnest.core.ops.element_dtype_and_checks import (
 class Sized(NamedTuple):
     """A tensor among the arguments of a call, its shape None where that is not known.
 
-    Tensors with one number for `rows` have as many rows as each other, though the batch size is not known.
+    Tensors with the same number for `rows` have equally many rows, though the batch size is not known.
     """
 
     shape: Shape | None

@@ -59,7 +59,7 @@ def promises_weights(layer: Layer) -> bool:
 def counts_as_weighted(layer: Layer) -> bool:
     """Return True if Keras 2.12 and 2.13 list a layer as one with weights: also a lookup layer with words of adapt().
 
-    One that was given its words, or the file of them, is none. (Source: VocabWeightHandler in index_lookup.py of
+    One that was given its words, or a file of them, does not count. (Source: VocabWeightHandler in index_lookup.py of
     Keras 2.13; files of it.)
     """
     return promises_weights(layer) or any(map(adapted_to_words, leaf_entries(layer.stored)))

@@ -139,7 +139,7 @@ class SavedModelSource(Source):
         return stored, ()
 
     def _without_layers(self, metadata: dict[str, Any] | None) -> Stored:
-        """Return what is known of a model that is stored without its layers: of a subclassed one, who wrote it."""
+        """Return a model that is stored without its layers; a subclassed one has its writer's versions."""
         if metadata is None or not metadata.get("is_subclassed"):
             return Stored("model")
         self.subclassed = str(metadata["architecture"]["class_name"])

@@ -74,10 +74,10 @@ def layer_rows(entry: JsonObject, given: Sequence[tuple[Spec | None, int]]) -> i
     specs = [spec for spec, _ in given if spec is not None]
     if len(specs) < len(given):
         return None
-    from unnest.core.interpreters.batch_size_trials import BatchTrial, rows_in_trials
+    from unnest.core.interpreters.batch_size_trials import BatchSizeTrial, rows_in_trials
     from unnest.core.ops.shape_arithmetic import Sized
 
-    def shape_in(trial: BatchTrial) -> Shape | None:
+    def shape_in(trial: BatchSizeTrial) -> Shape | None:
         tried = [
             spec._replace(shape=trial.shape(Sized(spec.shape, rows)) or ())
             for spec, (_, rows) in zip(specs, given, strict=True)

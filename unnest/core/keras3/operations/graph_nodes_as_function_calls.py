@@ -162,7 +162,7 @@ def _tensorflow_function(known: Operation) -> str | None:
 def _subscript(plain: OpCall, call: OpCall) -> SymbolicValue:
     """Return the subscript that a StridedSlice stands for; its ends may be sizes of a shape. Raises Unknown."""
     begin, end, steps = (
-        argument(plain, name) or _known(argument(call, name))
+        argument(plain, name) or _constant_numbers(argument(call, name))
         for name in ("begin", "end", "strides")
     )
     if not isinstance(begin, list) or not isinstance(end, list) or not isinstance(steps, list):
@@ -176,7 +176,7 @@ def _subscript(plain: OpCall, call: OpCall) -> SymbolicValue:
     return items("tuple", [_key(each) for each in key])
 
 
-def _known(ends: object) -> object:
+def _constant_numbers(ends: object) -> object:
     """Return a list of numbers of which values are known; None for anything else."""
     parts = ends.items if isinstance(ends, Items) else ()
     numbers = [part.value for part in parts if isinstance(part, Const)]

@@ -61,7 +61,7 @@ PRECEDENCE = {
 class SymbolicTensor:
     """A tensor: how Keras 3 computes it, its dtype and (where known) shape, and the Python text that it came from.
 
-    Tensors with one number for `rows` have as many rows as each other; None where that is not known.
+    Tensors with the same number for `rows` have equally many rows; None where that is not known.
     """
 
     operand: Operand

@@ -66,7 +66,7 @@ class CheckpointVariables:
         repeated = {
             n for n, count in Counter(layer.name for layer in with_weights).items() if count > 1
         }
-        named_weights = self._named_weights(
+        named_weights = self._group_by_named_layer(
             [layer for layer in with_weights if layer.name not in repeated]
         )
         tensors_by_path: dict[ScopePath, tuple[Tensor, ...]] = {}
@@ -96,7 +96,9 @@ class CheckpointVariables:
 
     # ---- whose ----
 
-    def _named_weights(self, layers: Sequence[Layer]) -> dict[str, dict[str, list[NamedWeight]]]:
+    def _group_by_named_layer(
+        self, layers: Sequence[Layer]
+    ) -> dict[str, dict[str, list[NamedWeight]]]:
         """Return by layer the sets of variables named after it, by the path up to that name; unsaved ones too."""
         bearers = Bearers(layers)
         named_weights: dict[str, dict[str, list[NamedWeight]]] = {}
