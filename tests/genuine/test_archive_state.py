@@ -10,21 +10,16 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.genuine.loaded_by_its_writer import answers, check_writer_is_named
 
 FOLDER = FIXTURES / "archive_state"
-LOADED = {
-    f"{stack.stem}-{name}": is_loaded
-    for stack in sorted(FOLDER.glob("tf???.json"))
-    for name, is_loaded in json.loads(stack.read_text()).items()
-}
+LOADED = answers(FOLDER, "tf???.json")
 
 
 @pytest.mark.parametrize("name", LOADED)
 def test_its_own_keras_is_named_if_it_loads_the_file(name: str) -> None:
     """Nor is there a line to load a file that no Keras loads."""
-    report = unnest.inspect(FOLDER / f"{name}.keras")
-    names_its_writer = any("which wrote it" in software for software in report.loads_in)
-    assert (names_its_writer, report.load is not None) == (LOADED[name], LOADED[name])
+    check_writer_is_named(FOLDER / f"{name}.keras", is_loaded=LOADED[name])
 
 
 @pytest.mark.parametrize(

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.genuine.loaded_by_its_writer import answers, check_writer_is_named
 from unnest.core.keras_facts.custom_objects_needed_to_load import needs
 from unnest.core.model import Json, JsonObject, Stored
 
 FOLDER = FIXTURES / "load_lines"
-LOADED = {
-    f"{stack.stem}-{name}": is_loaded
-    for stack in sorted(FOLDER.glob("*.json"))
-    for name, is_loaded in json.loads(stack.read_text()).items()
-}
+LOADED = answers(FOLDER)
 
 
 @pytest.mark.parametrize("name", LOADED)
 def test_its_own_keras_is_named_if_it_loads_the_file(name: str) -> None:
     """Nor is there a line to load a file that no Keras loads."""
-    report = unnest.inspect(FOLDER / f"{name}.h5")
-    names_its_writer = any("which wrote it" in software for software in report.loads_in)
-    assert (names_its_writer, report.load is not None) == (LOADED[name], LOADED[name])
+    check_writer_is_named(FOLDER / f"{name}.h5", is_loaded=LOADED[name])
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_rows_are_known_behind_transposes_and_products() -> None:
     heads = called(
         "tf.transpose", called("tf.reshape", ROWS, whole(-1, 3, 2, 2)), whole(0, 2, 1, 3)
     )
-    scores = called("tf.matmul", heads, heads, transpose_b=constant(True))  # noqa: FBT003
+    scores = called("tf.matmul", heads, heads, transpose_b=constant(True))  # noqa: FBT003 - a constant of stored code
     turned = called("tf.transpose", called("tf.matmul", scores, heads), whole(0, 2, 1, 3))
     value = called("tf.reshape", turned, items("list", [sizes(ROWS)[0], constant(-1), constant(4)]))
     assert computed(value).startswith("Reshape(")
