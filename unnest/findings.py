@@ -60,8 +60,8 @@ class Code(Enum):
     )
     NO_GRAPH = (
         "info",
-        "{what} keeps its layers in code: the file has no graph to look at",
-        "a wrapper inside it cannot be seen",
+        "{what} keeps its layers in code: the file has no graph of them",
+        "only a serving graph can show a wrapper inside it",
     )
     NAMES_ALONE = (
         "warning",

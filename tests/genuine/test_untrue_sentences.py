@@ -124,6 +124,9 @@ def test_a_subclassed_saved_model_is_no_graph_alone(stack: str) -> None:
     facts = json.loads(folder.with_suffix(".json").read_text())
     report = unnest.inspect(folder)
     assert (report.verdict, report.writer.keras_version) == ("clean", facts["keras_version"])
+    assert [f.message for f in report.findings if f.code == "no-graph"] == [
+        f"{facts['class']} keeps its layers in code: the file has no graph of them"
+    ]
     assert (report.needs.classes == ()) is facts["loads_without_class"]
     result = unnest.fix(folder, keras="3", dry_run=True)
     assert result.error is not None
@@ -134,6 +137,7 @@ def test_without_metadata_a_graph_alone_is_left(tmp_path: Path) -> None:
     """Where the metadata are lost, nothing names a class."""
     folder = shutil.copytree(FIXTURES / "subclassed" / "tf215", tmp_path / "sm")
     (folder / "keras_metadata.pb").unlink()
+    assert unnest.inspect(folder).findings == ()
     result = unnest.fix(folder, keras="3", dry_run=True)
     assert result.error is not None
     assert "is a serving graph without Keras's layers" in result.error.message

@@ -103,7 +103,7 @@ class SavedModelSource(Source):
         """Return the Keras model, its architecture None if not stored, and findings on what is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
-            return self._without_layers(metadata), ()
+            return self._without_layers(metadata)
         architecture, self._files_of_words = with_tables(
             metadata["architecture"], model, self.bundle, path, self.files
         )
@@ -138,14 +138,17 @@ class SavedModelSource(Source):
             )
         return stored, ()
 
-    def _without_layers(self, metadata: dict[str, Any] | None) -> Stored:
+    def _without_layers(
+        self, metadata: dict[str, Any] | None
+    ) -> tuple[Stored, tuple[Finding, ...]]:
         """Return a model that is stored without its layers; a subclassed one has its writer's versions."""
         if metadata is None or not metadata.get("is_subclassed"):
-            return Stored("model")
+            return Stored("model"), ()
         self.subclassed = str(metadata["architecture"]["class_name"])
-        return Stored(
+        stored = Stored(
             "model", keras_version=metadata.get("keras_version"), backend=metadata.get("backend")
         )
+        return stored, (Code.NO_GRAPH(what=self.subclassed),)
 
     def _metadata(self, path: str, model: protobuf_messages.Message) -> dict[str, Any] | None:
         """Return the Keras config of the root, wherever this layout stores it; None without one."""
