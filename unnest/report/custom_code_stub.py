@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras_facts.custom_objects_needed_to_load import needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import needs, python_identifier
 from unnest.core.model import Json, JsonObject, Stored
 from unnest.findings import Finding
-from unnest.report.escape_stored_names import plain, python_identifier
+from unnest.report.escape_stored_names import plain
 
 #: Characters of a default value; longer ones are left out of a signature.
 MAX_DEFAULT_LENGTH = 60

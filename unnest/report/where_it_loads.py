@@ -19,7 +19,7 @@ from unnest.core.keras_facts.custom_functions_in_configs import (
     WELL_KNOWN_ACTIVATIONS,
     activations_not_found_by_name,
 )
-from unnest.core.keras_facts.custom_objects_needed_to_load import Needs, needs
+from unnest.core.keras_facts.custom_objects_needed_to_load import Needs, needs, python_identifier
 from unnest.core.keras_facts.layers_without_adapted_state import (
     is_misread,
     layers_without_boundaries,
@@ -42,7 +42,6 @@ from unnest.core.weight_assignment.find_misplaced_weights import (
     misplaced_nested_model,
     model_with_weights_stored_once,
 )
-from unnest.report.escape_stored_names import python_identifier
 
 #: The first standalone Keras 2 that loads a Lambda whose code has a closure.
 CLOSURES = (2, 1, 2)

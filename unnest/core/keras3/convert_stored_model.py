@@ -23,6 +23,7 @@ from unnest.core.keras3.keras1.keras1_to_keras2_arguments import DATA_FORMAT_BY_
 from unnest.core.keras3.layer_replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.training import convert_compile_settings
+from unnest.core.keras_facts.custom_objects_needed_to_load import python_identifier
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import group_names
@@ -91,7 +92,7 @@ def convert(stored: Stored) -> Converted:
     if context.notes.custom:
         context.notes.findings.append(Code.CUSTOM_OBJECTS(
             what=listed([f"{kind} ({where})" for kind, where in context.notes.custom.items()]),
-            objects=", ".join(f"{kind!r}: {_identifier(kind)}" for kind in context.notes.custom),
+            objects=", ".join(f"{kind!r}: {python_identifier(kind)}" for kind in context.notes.custom),
         ))  # fmt: skip
     return Converted(made, context.conversions(), tuple(context.notes.findings))
 
@@ -105,10 +106,6 @@ def _context_of(stored: Stored, architecture: JsonObject) -> Context:
         is_format_told=bool(formats),
         layer_converter=convert_layer,
     )
-
-
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() else "..."
 
 
 def _converted(stored: Stored, architecture: JsonObject, context: Context) -> Stored:

@@ -8,6 +8,8 @@ the class took them.)
 from __future__ import annotations
 
 import builtins
+import keyword
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -79,6 +81,15 @@ def _needs(model: Stored) -> Needs:
             _add_custom_objects(entry, model, classes, functions)
     alone = tuple(name for name in functions if name not in classes)
     return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
+
+
+def python_identifier(stored_name: str) -> str:
+    """Return the name that Python code can have for a class or function: without its package (`package>Name`).
+
+    A function without a name is stored as `<lambda>`, and becomes `_lambda_`.
+    """
+    bare = re.sub(r"[^0-9A-Za-z_]", "_", stored_name.rpartition(">")[2] or stored_name)
+    return bare if bare.isidentifier() and not keyword.iskeyword(bare) else f"object_{bare}"
 
 
 #: Names that Python itself has: this one, and Python 2.
