@@ -206,27 +206,31 @@ def is_tensorflow_1_15_or_later(
     """Return True if TensorFlow 1.15 or later wrote the architecture; None if its release is not known.
 
     Standalone Keras never had what came with 1.15, so it counts as earlier. `2.2.4-tf` is TensorFlow 1.13 to 2.1, of
-    which 1.15 and later know ragged inputs, and TensorFlow 1 stores a dtype with each initializer.
-    (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
+    which 1.15 and later know ragged inputs. (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
     """
     if is_standalone and release and release < (2, 4):
         return False
     if release >= (2, 3) or json_tree.has_key(architecture, "ragged"):
         return True
-    if release == (2, 2, 4) and _has_initializers_of_2(architecture):
+    if release == (2, 2, 4) and has_initializer_dtypes(architecture) is False:
         return True
     return False if release < (2, 2, 4) and release else None
 
 
-def _has_initializers_of_2(architecture: Json) -> bool:
-    """Return True if there are initializers, none of them with a dtype."""
-    parts = json_tree.objects(architecture)
+def has_initializer_dtypes(part: Json) -> bool | None:
+    """Return True if an initializer within is stored with a dtype; None if no initializer has a config.
+
+    Of the releases that all call themselves 2.2.4-tf, those of TensorFlow 1 store it with each initializer, 2.0 and 2.1
+    with none. (Source: what TensorFlow 1.13, 1.15 and 2.0 write.)
+    """
     stored = [
-        value for part in parts for key, value in part.items() if key.endswith("_initializer")
+        value
+        for entry in json_tree.objects(part)
+        for key, value in entry.items()
+        if key.endswith("_initializer") and isinstance(value, Mapping)
     ]
-    configs = [value.get("config") for value in stored if isinstance(value, Mapping)]
-    plain = [config for config in configs if isinstance(config, Mapping)]
-    return bool(plain) and not any("dtype" in config for config in plain)
+    configs = [config for value in stored if isinstance(config := value.get("config"), Mapping)]
+    return any("dtype" in config for config in configs) if configs else None
 
 
 def refused(name: str, kind: str, why: str) -> CannotConvert:

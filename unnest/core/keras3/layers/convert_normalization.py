@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from unnest.core.keras3.conversion_context import Context, OldLayer, listed
+from unnest.core.keras3.conversion_context import Context, OldLayer, has_initializer_dtypes, listed
 from unnest.core.keras3.layer_replacements import Choice, NewLayer, Piece
 from unnest.core.keras3.layers.kept_layers import passing_layer, plain_layer
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.layers.catalog import built_axes
-from unnest.core.layers.read_config_values import settings
 
 
 def batch_normalization(old: OldLayer) -> Piece:
@@ -33,17 +32,16 @@ def batch_normalization(old: OldLayer) -> Piece:
 def _normalizes_frozen_by_batch(old: OldLayer) -> bool:
     """Return True if the writer's BatchNormalization normalized by the batch in training even where it is frozen.
 
-    Standalone Keras did, and TensorFlow 1, which stores a dtype with each initializer.
+    Standalone Keras did, and TensorFlow 1.
     (Source: Keras 2.2.4, keras/layers/normalization.py: call, which does not ask whether it is trainable; files and
     training steps of TensorFlow 1.13, 1.15 and 2.0, which all call themselves 2.2.4-tf.)
     """
     if old.context.is_standalone:
         return True
-    initializers = (v for k, v in old.config.items() if k.endswith("_initializer"))
     return (
         old.context.is_tf
         and (2,) <= old.context.release <= (2, 2, 4)
-        and any(isinstance(value, Mapping) and "dtype" in settings(value) for value in initializers)
+        and has_initializer_dtypes(old.config) is True
     )
 
 

@@ -65,7 +65,7 @@ def custom_layer(old: OldLayer) -> NewLayer:
 def _initializer_of_today(key: str, value: Json) -> Json:
     """Return an argument of a custom class; an initializer of Keras's own without arguments that it has no more.
 
-    The custom class hands it on to Keras. (Source: TensorFlow 1 stores a dtype with each initializer.)
+    The custom class hands it on to Keras. Such an argument is the dtype of `has_initializer_dtypes`.
     """
     if not key.endswith("_initializer") or not isinstance(value, Mapping):
         return value
