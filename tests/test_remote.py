@@ -22,7 +22,8 @@ from unnest.batch.inspect_many import inspect_all
 from unnest.batch.walk import is_walked
 from unnest.options import FixOptions
 from unnest.remote.store import RemoteStore
-from unnest.remote.urls import is_remote, safe_url, with_path_replaced, without_credentials
+from unnest.remote.urls import is_remote, safe_url, without_credentials
+from unnest.report.result import with_path_replaced
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -24,8 +24,8 @@ from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import container_of
 from unnest.formats.translate_errors import no_memory, out_of_memory, raise_callers_own, reading
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
-from unnest.remote.urls import is_remote, path_text, safe_url, with_path_replaced
-from unnest.report.result import Problem, Report
+from unnest.remote.urls import is_remote, path_text, safe_url
+from unnest.report.result import Problem, Report, with_path_replaced
 
 R = TypeVar("R", bound=Report)
 

@@ -19,8 +19,8 @@ from unnest.batch.walk import Task
 from unnest.formats.detect_container import may_be_model
 from unnest.options import PhaseMeter
 from unnest.outputs import output_file_names
-from unnest.remote.urls import is_remote, safe_url, with_path_replaced
-from unnest.report.result import Problem, Report
+from unnest.remote.urls import is_remote, safe_url
+from unnest.report.result import Problem, Report, with_path_replaced
 
 R = TypeVar("R", bound=Report)
 

@@ -24,13 +24,8 @@ from unnest.formats.keras3.weights_json_map import map_of
 from unnest.formats.tfjs.detection import is_model_json
 from unnest.remote.sparse_copy import SparseCopy, tensor_ranges
 from unnest.remote.store import RemoteStore, below
-from unnest.remote.urls import (
-    default_output,
-    is_remote,
-    is_repository,
-    safe_url,
-    with_path_replaced,
-)
+from unnest.remote.urls import default_output, is_remote, is_repository, safe_url
+from unnest.report.result import with_path_replaced
 
 if TYPE_CHECKING:
     from unnest.options import FixOptions

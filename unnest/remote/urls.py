@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
 
 from unnest.errors import UsageError
-
-T = TypeVar("T")
 
 URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 #: A whole repository of the Hugging Face Hub, which is a folder: `hf://user/repo`, of models or of something else.
@@ -80,21 +76,3 @@ def default_output(url: str, name: str) -> str:
 def without_credentials(text: str) -> str:
     """Return a message without credentials in the URLs that it names."""
     return re.sub(r"(\b[a-z][a-z0-9+.-]+://)(?:[^/\s@]*@)?([^\s?]*)(?:\?\S*)?", r"\1\2", text)
-
-
-def with_path_replaced(value: T, old: str, new: str) -> T:
-    """Return a report with one path replaced by another in all its texts."""
-    changed: Any = value
-    if isinstance(value, str):
-        changed = value.replace(old, new)
-    elif isinstance(value, tuple):
-        entries = [with_path_replaced(v, old, new) for v in value]
-        changed = value._make(entries) if hasattr(value, "_make") else tuple(entries)
-    elif isinstance(value, dict):
-        changed = {k: with_path_replaced(v, old, new) for k, v in value.items()}
-    elif is_dataclass(value) and not isinstance(value, type):
-        changed = replace(
-            value,
-            **{f.name: with_path_replaced(getattr(value, f.name), old, new) for f in fields(value)},
-        )
-    return changed  # type: ignore[no-any-return]  # of the type of `value`

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from unnest.core.keras3.conversion_context import Conversion
     from unnest.report.diagram.drawing import Drawing
     from unnest.report.page.model_view import ModelView
+
+T = TypeVar("T")
 
 Action: TypeAlias = Literal[
     "fixed", "converted", "unchanged", "would-fix", "would-convert", "refused", "failed"
@@ -229,6 +231,24 @@ class Result(Report):
     """Tensors of the wrapper, by name: in the input, not in the output."""
     conversions: tuple[Conversion, ...] = ()
     """With --keras 3, what its rules changed."""
+
+
+def with_path_replaced(value: T, old: str, new: str) -> T:
+    """Return a report with one path replaced by another in all its texts."""
+    changed: Any = value
+    if isinstance(value, str):
+        changed = value.replace(old, new)
+    elif isinstance(value, tuple):
+        entries = [with_path_replaced(v, old, new) for v in value]
+        changed = value._make(entries) if hasattr(value, "_make") else tuple(entries)
+    elif isinstance(value, dict):
+        changed = {k: with_path_replaced(v, old, new) for k, v in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        changed = replace(
+            value,
+            **{f.name: with_path_replaced(getattr(value, f.name), old, new) for f in fields(value)},
+        )
+    return changed  # type: ignore[no-any-return]  # of the type of `value`
 
 
 def state_of(report: Report) -> str:
