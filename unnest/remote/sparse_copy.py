@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from unnest.budget import charge_steps
 from unnest.errors import Unreadable
-from unnest.files.file_window import ReadableFile
+from unnest.files.file_reading import ReadableFile
 from unnest.formats.detect_container import HDF5_MAGIC, ZIP_MAGIC
 
 #: Bytes that are asked for at once; HDF5 asks for a few hundred at a time.

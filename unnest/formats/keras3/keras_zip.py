@@ -21,7 +21,7 @@ from unnest.budget import charge_bytes, charge_memory, charge_steps
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
-from unnest.files.file_window import FileWindow
+from unnest.files.file_reading import FileWindow
 from unnest.files.portable_file_operations import pread, write_all
 from unnest.files.temporary_files import no_room_error, unnamed_file
 from unnest.files.write_errors import write_failed

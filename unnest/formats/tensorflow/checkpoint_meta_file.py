@@ -20,8 +20,8 @@ from unnest.core.wrappers.serving_graph.serving_op_graph import (
     OpGraph,
     Place,
 )
+from unnest.files.file_reading import read_plain_file
 from unnest.formats.tensorflow import graphdef_to_op_graph, protobuf_messages, serving_meta_graph
-from unnest.formats.tensorflow.read_tensor_bundle import read_plain
 
 MAX_META = 1 << 31
 CONCATENATIONS = ("Concat", "ConcatV2")
@@ -56,7 +56,7 @@ class MetaFile:
             Unreadable: the file is damaged.
 
         """
-        return protobuf_messages.parse("MetaGraph", read_plain(self.path, MAX_META), self.path)
+        return protobuf_messages.parse("MetaGraph", read_plain_file(self.path, MAX_META), self.path)
 
     @cached_property
     def graph(self) -> OpGraph:

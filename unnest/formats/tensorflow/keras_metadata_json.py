@@ -8,8 +8,8 @@ from typing import Any
 from unnest.core import json_tree
 from unnest.core.keras_facts.custom_functions_in_configs import is_keras_rule
 from unnest.core.model import Json, JsonObject, release_of
+from unnest.files.file_reading import read_plain_file
 from unnest.formats.tensorflow import protobuf_messages
-from unnest.formats.tensorflow.read_tensor_bundle import read_plain
 
 #: Keras's own modules of what these keys end in, written to .h5 since this release.
 MODULE_BY_KEY_ENDING = {k: f"keras.{k}s" for k in ("initializer", "regularizer", "constraint")}
@@ -24,7 +24,9 @@ MAX_METADATA = 1 << 31
 
 def metadata_by_node(path: str) -> dict[int, str]:
     """Return node of an object -> its Keras metadata, from the file at `path`. Raises Unreadable."""
-    nodes = protobuf_messages.parse("KerasMetadata", read_plain(path, MAX_METADATA), path).nodes
+    nodes = protobuf_messages.parse(
+        "KerasMetadata", read_plain_file(path, MAX_METADATA), path
+    ).nodes
     return {int(n.node_id): str(n.metadata) for n in nodes}
 
 

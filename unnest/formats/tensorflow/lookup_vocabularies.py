@@ -21,11 +21,12 @@ from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
     with_vocabularies,
 )
 from unnest.core.model import Json, JsonObject
+from unnest.files.file_reading import read_plain_file
 from unnest.formats.parse_json import parse_object
 from unnest.formats.tensorflow import graphdef_to_op_graph
 from unnest.formats.tensorflow.keras_metadata_json import METADATA, metadata_by_node
 from unnest.formats.tensorflow.protobuf_messages import Message
-from unnest.formats.tensorflow.read_tensor_bundle import Bundle, read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 
 #: Attributes that lead from a layer to the one in it that has the table, and to the table.
 HOLDERS, TABLES = ("_lookup_layer", "_index_lookup_layer"), ("lookup_table", "_table")
@@ -182,7 +183,7 @@ class Tables:
         name = f"assets/{self.meta.assets[asset.asset.index].filename}"
         if name not in self.files:
             return None
-        lines = read_plain(os.path.join(self.path, name), MAX_WORDS).split(b"\n")
+        lines = read_plain_file(os.path.join(self.path, name), MAX_WORDS).split(b"\n")
         self.assets |= {name}
         words = _texts(lines[:-1] if lines[-1] == b"" else lines)
         start = int(op.attr["offset"].i)

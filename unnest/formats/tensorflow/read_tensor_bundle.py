@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import itertools
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from unnest.budget import charge_memory, charge_steps, check_memory
+from unnest.budget import charge_steps, check_memory
 from unnest.errors import Unreadable
+from unnest.files.file_reading import open_plain_file, read_plain_file
 from unnest.files.portable_file_operations import pread
 from unnest.formats.tensorflow import protobuf_messages
 from unnest.formats.tensorflow.read_sstable import Cursor, entries, extend, mask
@@ -83,7 +83,7 @@ class Bundle:
         self.prefix = prefix
         self._open: dict[int, int] = {}
         self.index = prefix + ".index"
-        raw = entries(read_plain(self.index, MAX_INDEX), self.index)
+        raw = entries(read_plain_file(self.index, MAX_INDEX), self.index)
         if b"" not in raw:
             raise Unreadable(
                 "damaged-index", f"{self.index}: the checkpoint index has no header; copy it again"
@@ -204,7 +204,7 @@ class Bundle:
 
     def _shard(self, shard: int) -> int:
         if shard not in self._open:
-            self._open[shard] = open_plain(self.shard_path(shard))
+            self._open[shard] = open_plain_file(self.shard_path(shard))
         return self._open[shard]
 
     def blocks(self, entry: BundleEntry) -> Iterator[bytes]:
@@ -385,31 +385,3 @@ def _signed(value: int) -> bytes:
         return b""  # the key of nothing
     header = ((0xFF << (8 - length)) & 0xFF) << (8 * (length - 1))
     return ((value % (1 << (8 * length))) ^ header).to_bytes(length, "big")
-
-
-def open_plain(path: str) -> int:
-    """Open a regular file that is not a link; return its descriptor. Raises Unreadable."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise Unreadable("link", f"{path}: not a plain file; put the file itself there")
-        return os.open(
-            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        )
-    except FileNotFoundError as e:
-        raise Unreadable(
-            "missing-file", f"{path}: missing; the model is not complete without it: copy it, too"
-        ) from e
-    except OSError as e:
-        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror})") from e
-
-
-def read_plain(path: str, limit: int) -> bytes:
-    """Return the content of a small plain file. Raises Unreadable if it is larger than `limit` bytes."""
-    descriptor = open_plain(path)
-    with os.fdopen(descriptor, "rb") as f:
-        if os.fstat(descriptor).st_size > limit:
-            raise Unreadable(
-                "too-large", f"{path}: larger than {limit >> 20} MB, which no such file is"
-            )
-        charge_memory(os.fstat(descriptor).st_size)
-        return f.read()

@@ -27,6 +27,7 @@ from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import shows_row_cuts
 from unnest.errors import Refused, Unreadable
+from unnest.files.file_reading import read_plain_file
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import MODEL_SUFFIXES, Source
 from unnest.formats.parse_json import is_architecture, parse, parse_object
@@ -42,7 +43,7 @@ from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
-from unnest.formats.tensorflow.read_tensor_bundle import Bundle, read_plain
+from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 from unnest.formats.translate_errors import reading
 
 GRAPH, TEXT_GRAPH, EXPORTED = "saved_model.pb", "saved_model.pbtxt", "assets/saved_model.json"
@@ -71,7 +72,7 @@ class SavedModelSource(Source):
                 "text-graph",
                 f"{path}: is stored as text ({TEXT_GRAPH}); save it in the binary form",
             )
-        self.graph_bytes = read_plain(os.path.join(path, GRAPH), MAX_GRAPH)
+        self.graph_bytes = read_plain_file(os.path.join(path, GRAPH), MAX_GRAPH)
         model = protobuf_messages.parse("SavedModel", self.graph_bytes, os.path.join(path, GRAPH))
         if not model.meta_graphs:
             raise Unreadable("empty", f"{path}: the SavedModel holds no graph; save it again")
@@ -154,7 +155,9 @@ class SavedModelSource(Source):
         """Return the Keras config of the root, wherever this layout stores it; None without one."""
         if EXPORTED in self.files:
             file_path = os.path.join(path, EXPORTED)
-            value = parse(read_plain(file_path, 64 << 20).decode("utf-8", "replace"), file_path)
+            value = parse(
+                read_plain_file(file_path, 64 << 20).decode("utf-8", "replace"), file_path
+            )
             if is_architecture(value):
                 assert isinstance(value, Mapping)
                 return keras_metadata_json.model_of_exported_json(value)

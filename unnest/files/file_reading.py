@@ -1,10 +1,14 @@
-"""Read-only file objects of a known size, for libraries to read and seek in: part of an open file, for one."""
+"""Files to read: objects of a known size for libraries to read and seek in, and a model's small files, read whole."""
 
 from __future__ import annotations
 
 import io
+import os
+import stat
 from typing import IO, Any
 
+from unnest.budget import charge_memory
+from unnest.errors import Unreadable
 from unnest.files.portable_file_operations import pread_into
 
 
@@ -52,3 +56,31 @@ class FileWindow(ReadableFile):
         count = pread_into(self._file.fileno(), window, self._start + self.position)
         self.position += count
         return count
+
+
+def open_plain_file(path: str) -> int:
+    """Open a regular file that is not a link; return its descriptor. Raises Unreadable."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Unreadable("link", f"{path}: not a plain file; put the file itself there")
+        return os.open(
+            path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        )
+    except FileNotFoundError as e:
+        raise Unreadable(
+            "missing-file", f"{path}: missing; the model is not complete without it: copy it, too"
+        ) from e
+    except OSError as e:
+        raise Unreadable("cannot-open", f"{path}: cannot be opened ({e.strerror})") from e
+
+
+def read_plain_file(path: str, limit: int) -> bytes:
+    """Return the content of a small plain file. Raises Unreadable if it is larger than `limit` bytes."""
+    descriptor = open_plain_file(path)
+    with os.fdopen(descriptor, "rb") as f:
+        if os.fstat(descriptor).st_size > limit:
+            raise Unreadable(
+                "too-large", f"{path}: larger than {limit >> 20} MB, which no such file is"
+            )
+        charge_memory(os.fstat(descriptor).st_size)
+        return f.read()
