@@ -22,7 +22,13 @@ from unnest.errors import Failed, UnnestError
 from unnest.files import interrupts
 from unnest.formats.container_interface import Source
 from unnest.formats.detect_container import container_of
-from unnest.formats.translate_errors import no_memory, out_of_memory, raise_callers_own, reading
+from unnest.formats.translate_errors import (
+    describe_defect,
+    no_memory,
+    out_of_memory,
+    raise_callers_own,
+    reading,
+)
 from unnest.options import FACTS, TEXT, Architecture, FixOptions, ReportParts, architecture_argument
 from unnest.remote.urls import is_remote, path_text, safe_url
 from unnest.report.result import Problem, Report, with_path_replaced
@@ -203,22 +209,10 @@ def with_error(report: R, error: Exception) -> R:
         error = (
             no_memory(report.path, "go on")
             if lacks_memory
-            else Failed("internal", f"{report.path}: {internal(error)}")
+            else Failed("internal", f"{report.path}: {describe_defect(error)}")
         )
     container = report.container
     if container is None and not is_remote(report.path):
         with contextlib.suppress(UnnestError, OSError, MemoryError):
             container = container_of(report.path)
     return replace(report, container=container, error=Problem(error.code, error.message))
-
-
-def internal(error: BaseException) -> str:
-    """Describe a defect in one line: what was raised, and where in this package."""
-    text = " ".join(str(error).split())[:200]
-    where, trace = "", error.__traceback__
-    while trace is not None:
-        module = trace.tb_frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] == "unnest":
-            where = f" at {module}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return f"internal error ({type(error).__name__}: {text}{where}); please report it"

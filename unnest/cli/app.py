@@ -181,16 +181,14 @@ def _say_what_is_unforeseen(error: Exception) -> None:
 
     if interrupts.caused_by_interrupt(error):
         raise KeyboardInterrupt from None
-    from unnest.formats.translate_errors import out_of_memory
+    from unnest.formats.translate_errors import describe_defect, out_of_memory
 
     if out_of_memory(error):
         complain_of_memory()
     elif hasattr(error, "format_message"):  # the parser's own, whichever library it comes from
         complain(wrong_usage(error))
     else:
-        from unnest.inspection import internal
-
-        complain(internal(error))
+        complain(describe_defect(error))
         from unnest.cli.bug_report import tell_what_to_paste
 
         tell_what_to_paste()

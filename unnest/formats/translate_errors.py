@@ -82,6 +82,18 @@ def out_of_memory(error: BaseException) -> bool:
     )
 
 
+def describe_defect(error: BaseException) -> str:
+    """Describe a defect in one line: what was raised, and where in this package."""
+    text = " ".join(str(error).split())[:200]
+    where, trace = "", error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] == "unnest":
+            where = f" at {module}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"internal error ({type(error).__name__}: {text}{where}); please report it"
+
+
 def raise_callers_own(error: BaseException) -> None:
     """Raise again what a signal handler raised, such as a timeout: it does not concern the file."""
     own = raised_by_signal_handler(error)
@@ -160,6 +172,7 @@ def writing(path: str) -> Iterator[None]:
 
 __all__ = [
     "blames_system",
+    "describe_defect",
     "no_memory",
     "not_a_graph",
     "oneline",
