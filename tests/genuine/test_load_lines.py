@@ -39,10 +39,10 @@ def test_the_reason_is_told(name: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("tf23-fourier", "RandomFourierFeatures"),
-        ("tf215-fourier", "RandomFourierFeatures"),
-        ("tf215-spectral", "SpectralNormalization"),
-        ("k231-conv-cell", "ConvRNN2D"),
+        ("tf23-fourier", "layers.experimental.RandomFourierFeatures"),
+        ("tf215-fourier", "layers.experimental.RandomFourierFeatures"),
+        ("tf215-spectral", "layers.SpectralNormalization"),
+        ("k231-conv-cell", "layers.convolutional_recurrent.ConvRNN2D"),
         ("k231-cells", None),
         ("tf23-sync", None),
         ("tf23-crossing", None),
@@ -53,9 +53,24 @@ def test_a_class_that_keras_does_not_find_by_its_name(name: str, given: str | No
     report = unnest.inspect(FOLDER / f"{name}.h5")
     assert report.loads_in
     for software in report.loads_in:
-        assert software.partition(", with your ")[2] == (given or "")
-    line = f"custom_objects={{'{given}': {given}}}"
-    assert (line in str(report.load)) is (given is not None)
+        assert software.partition(", with ")[2] == (
+            (given and f"its {given} in custom_objects") or ""
+        )
+    if given is not None:
+        module = "tf_keras" if "tf_keras" in report.loads_in[0] else "keras"
+        kind = given.rpartition(".")[2]
+        assert f"custom_objects={{'{kind}': {module}.{given}}}" in str(report.load)
+    assert "define or import" not in str(report.load)
+
+
+def test_an_initializer_that_keras_made_of_another() -> None:
+    """Keras 2.3 finds it no more than a user's function, but makes it again of the one that it came from."""
+    report = unnest.inspect(FOLDER / "k231-identity.h5")
+    given = ", with its initializers.Identity() as recurrent_identity in custom_objects"
+    assert report.loads_in == (f"tf_keras (Keras 2){given}", f"Keras 2.3.1, which wrote it{given}")
+    line = "custom_objects={'recurrent_identity': tf_keras.initializers.Identity()})"
+    assert str(report.load).endswith(line)
+    assert not any(report.needs.functions)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def verify_output(result: Result, before: Report) -> Result:
 def _reason_not_to_run(result: Result, module: str) -> str | None:
     """Return why the result is not tried at all; None if it can be."""
     software, line, needs = SOFTWARE[module], result.load or "", result.needs
-    names = ", ".join([*needs.classes, *needs.functions])
+    names = ", ".join([*needs.classes, *needs.functions, *needs.of_keras])
     reasons = {
         "weights alone have no model to be run in": line.startswith("model.load_weights"),
         "a graph is not loaded by Keras": line.startswith("import tensorflow"),

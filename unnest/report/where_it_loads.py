@@ -258,7 +258,14 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     wanted = needs(model)
     yours = (*wanted.classes, *wanted.functions, *_own_globals(wanted))
     well_known = _well_known(model)
-    return tuple(_with_code(software, yours, well_known) for software in takers)
+    given = "".join(f", {_of_keras(*pair)}" for pair in wanted.of_keras.items())
+    return tuple(_with_code(software, yours, well_known) + given for software in takers)
+
+
+def _of_keras(name: str, place: str) -> str:
+    """Return what of Keras's own must be given to its loader, in words."""
+    alias = "" if place.endswith(f".{name}") else f" as {name}"
+    return f"with its {place}{alias} in custom_objects"
 
 
 def _well_known(model: Stored) -> tuple[str, ...]:
@@ -483,7 +490,10 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     )
     if code:
         where += f", on {_python(model)}"
-    standalone = STANDALONE_VERSION.fullmatch(model.keras_version or "") or model.release >= (2, 6)
+    standalone = STANDALONE_VERSION.fullmatch(model.keras_version or "") or (
+        # `keras` of Keras 2.7 and 2.10 has no `layers.experimental`, tf.keras has it.
+        model.release >= (2, 6) and not needs(model).of_keras
+    )
     return ("import keras" if standalone else "from tensorflow import keras"), [where]
 
 
@@ -517,6 +527,7 @@ def _custom_objects_keyword(wanted: Needs, keras: str) -> list[str]:
     """
     names = [*wanted.classes, *wanted.functions, *_own_globals(wanted)]
     values = {name: python_identifier(name) for name in names}
+    values |= {name: f"{keras}.{place}" for name, place in wanted.of_keras.items()}
     for name in wanted.globals:
         if name not in values:
             values[name] = (

@@ -11,6 +11,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from unnest.budget import memoize
@@ -41,7 +42,7 @@ class Needs(NamedTuple):
     """The code that a model's file does not hold, in the order of its layers."""
 
     classes: tuple[str, ...] = ()
-    """Custom classes, by the name that the file calls them, and those of Keras that it finds only if they are given."""
+    """Custom classes, by the name that the file calls them."""
     functions: tuple[str, ...] = ()
     """Functions that Lambda layers call by name."""
     stored_code: bool = False
@@ -50,6 +51,8 @@ class Needs(NamedTuple):
     """Files that vocabularies are read from."""
     globals: tuple[str, ...] = ()
     """Names that stored code reads as globals, which the module that loads it has not."""
+    of_keras: Mapping[str, str] = MappingProxyType({})
+    """Keras's own that it finds only if they are given: name in the file -> expression below `keras` (`layers.X`)."""
 
 
 def needs(model: Stored) -> Needs:
@@ -63,6 +66,7 @@ def _needs(model: Stored) -> Needs:
     functions: dict[str, None] = {}
     stored_code = False
     global_names: dict[str, None] = {}
+    of_keras: dict[str, str] = {}
     for entry in layer_entries(model.architecture):
         if entry["class_name"] == "Lambda":
             name = _function_name(entry)
@@ -76,11 +80,41 @@ def _needs(model: Stored) -> Needs:
             classes[str(registered or entry["class_name"])] = None
             _add_objects_of_custom_class(entry, classes, functions)
         else:
+            of_keras |= _objects_of_keras(entry, model)
             if layer_record(str(entry["class_name"])).found_if_given and not model.is_keras_3:
                 classes[str(entry["class_name"])] = None
             _add_custom_objects(entry, model, classes, functions)
-    alone = tuple(name for name in functions if name not in classes)
-    return Needs(tuple(classes), alone, stored_code, vocabularies(model), tuple(global_names))
+    custom = [name for name in classes if name not in of_keras]
+    alone = [name for name in functions if name not in (*classes, *of_keras)]
+    files = vocabularies(model)
+    return Needs(tuple(custom), tuple(alone), stored_code, files, tuple(global_names), of_keras)
+
+
+#: The initializer that recurrent layers of Keras 2.3 made of Identity when they were built, and stored by its name; its
+#: loader makes it again. (Source: build of LSTMCell and GRUCell in Keras 2.3.1; Keras 2.2.4 has none.)
+RECURRENT_IDENTITY = "recurrent_identity"
+#: A module that standalone Keras shows, and Keras in TensorFlow does not.
+MODULE_OF_STANDALONE_KERAS = "convolutional_recurrent"
+
+
+def _objects_of_keras(entry: JsonObject, model: Stored) -> dict[str, str]:
+    """Return what one of Keras's layers needs that Keras has, and finds only if it is given, as `Needs.of_keras`."""
+    if model.is_keras_3:
+        return {}
+    kind, config = str(entry["class_name"]), entry.get("config")
+    found = {}
+    place = layer_record(kind).found_if_given
+    if place and (model.is_standalone or MODULE_OF_STANDALONE_KERAS not in place):
+        found[kind] = place
+    if (
+        model.is_standalone
+        and model.release[:2] == (2, 3)
+        and kind.removesuffix("Cell") in ("LSTM", "GRU")
+        and isinstance(config, Mapping)
+        and config.get("recurrent_initializer") == RECURRENT_IDENTITY
+    ):
+        found[RECURRENT_IDENTITY] = "initializers.Identity()"
+    return found
 
 
 def python_identifier(stored_name: str) -> str:

@@ -82,7 +82,7 @@ class KerasLayer:
         keras: the generations of Keras that have a class of this name.
         exported: whether `keras.layers` of tf_keras 2.21 or of Keras 3.15 shows it.
         missing_in_tf_keras: whether a Keras 1 or 2 had it, and tf_keras 2.21 has no class of this name.
-        found_if_given: whether loaders of Keras 2 find it only if `custom_objects` gives it.
+        found_if_given: its place below `keras` in a Keras 2 whose loaders find it only if `custom_objects` gives it.
         in_tensorflow_since: the first release of Keras inside TensorFlow that may have it, where Keras of its own never
             had one; before, a layer of this name is a custom class.
         always_stored: arguments that its config never lacks; without one of them it is a custom class of that name.
@@ -150,7 +150,7 @@ class KerasLayer:
     keras: tuple[int, ...] = (2, 3)
     exported: bool = True
     missing_in_tf_keras: bool = False
-    found_if_given: bool = False
+    found_if_given: str = ""
     in_tensorflow_since: Release = ()
     always_stored: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()

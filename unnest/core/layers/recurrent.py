@@ -298,7 +298,7 @@ LAYERS = (
         "ConvRNN2D",
         keras=(2,),
         exported=False,
-        found_if_given=True,
+        found_if_given="layers.convolutional_recurrent.ConvRNN2D",
         missing_in_tf_keras=True,
         gone="a cell of convolutions has no layer of its own in Keras 3",
         mask=MaskUse.UNKNOWN,

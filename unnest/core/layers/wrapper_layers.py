@@ -35,7 +35,7 @@ LAYERS = (
     KerasLayer(
         "SpectralNormalization",
         in_tensorflow_since=(2, 13),
-        found_if_given=True,
+        found_if_given="layers.SpectralNormalization",
         always_stored=("layer", "power_iterations"),
         arguments=("layer", "power_iterations"),
         parts=Parts.LAYERS,

@@ -85,6 +85,41 @@ def test_needs(layers: list[JsonObject], wanted: Needs) -> None:
     assert needs(model(*layers)) == wanted
 
 
+IDENTITY: JsonObject = layer("LSTM", recurrent_initializer="recurrent_identity")
+GIVEN_IDENTITY = {"recurrent_identity": "initializers.Identity()"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "version", "wanted"),
+    [
+        (IDENTITY, "2.3.1", Needs(of_keras=GIVEN_IDENTITY)),
+        (layer("Bidirectional", layer=IDENTITY), "2.3.1", Needs(of_keras=GIVEN_IDENTITY)),
+        (IDENTITY, "2.2.4", Needs(functions=("recurrent_identity",))),
+        (IDENTITY, "2.3.0-tf", Needs(functions=("recurrent_identity",))),
+        (
+            layer("Dense", kernel_initializer="recurrent_identity"),
+            "2.3.1",
+            Needs(functions=("recurrent_identity",)),
+        ),
+        (
+            layer("RandomFourierFeatures"),
+            "2.4.0",
+            Needs(of_keras={"RandomFourierFeatures": "layers.experimental.RandomFourierFeatures"}),
+        ),
+        (layer("RandomFourierFeatures"), "2.2.4", Needs(("RandomFourierFeatures",))),
+        (
+            layer("ConvRNN2D"),
+            "2.2.4",
+            Needs(of_keras={"ConvRNN2D": "layers.convolutional_recurrent.ConvRNN2D"}),
+        ),
+        (layer("ConvRNN2D"), "2.4.0", Needs(("ConvRNN2D",))),
+    ],
+)
+def test_objects_of_keras(entry: JsonObject, version: str, wanted: Needs) -> None:
+    """What a Keras has and finds only if it is given; of the same name in another Keras, or place, a custom one."""
+    assert needs(model(entry, version=version)) == wanted
+
+
 def stored(function: Any) -> Json:
     """A Lambda's function as Keras 2 stores it."""
     return [base64.b64encode(marshal.dumps(function.__code__)).decode(), None, None]
