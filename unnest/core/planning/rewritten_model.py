@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 from unnest.core.architecture import (
     as_saved_at_top_level,
@@ -11,7 +10,6 @@ from unnest.core.architecture import (
 )
 from unnest.core.architecture.model_json_as_saved_alone import with_module_of_release
 from unnest.core.keras_facts.optimizer_classes import keeps_state_by_weight_name
-from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.core.plan import Plan, Refusal, Rewritten
 from unnest.core.rewrite.compile_settings_and_optimizer_state import (
@@ -19,7 +17,7 @@ from unnest.core.rewrite.compile_settings_and_optimizer_state import (
     reorder_optimizer_state,
 )
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
-from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
+from unnest.core.weight_assignment.check_weights_fit_architecture import misshapen_layer
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     as_listed,
     group_names,
@@ -27,7 +25,6 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     with_plain_weight_names,
     without_operations,
 )
-from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.findings import Code
 
 KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"
@@ -46,8 +43,11 @@ def with_output(parallel: Plan, start: ModelWithWeights, unwrapped: Unwrapped) -
             as_listed(group, left.model) for group in without_operations(groups, left.model)
         )
     groups = tuple(with_plain_weight_names(group) for group in groups)
-    if wrong := _wrong_shapes(left):
-        return parallel._replace(refusal=Refusal("weights-unplaced", wrong))
+    if misshapen := misshapen_layer(
+        left.model, {name: share.tensors for name, share in left.by_layer().items()}
+    ):
+        why = f"{': '.join(misshapen)}; the file is damaged, or its weights are another model's"
+        return parallel._replace(refusal=Refusal("weights-unplaced", why))
     result = stored._replace(
         architecture=_architecture(stored, start.model, unwrapped)
         if stored.contents != "weights"
@@ -95,25 +95,6 @@ def _optimizer_state(stored: Stored, unwrapped: Unwrapped) -> tuple[Tensor, ...]
     trained = {t.ref for t in after}
     before = [t for g in stored.groups for t in g.tensors if t.ref in trained]
     return reorder_optimizer_state(stored.optimizer, before, after)
-
-
-def _wrong_shapes(left: ModelWithWeights) -> str | None:
-    """Return which layer's weights cannot be its own, by their shapes, in nested models too; None if all fit."""
-    pending: list[tuple[JsonObject, Mapping[str, LayerWeights]]] = [(left.model, left.by_layer())]
-    for model, shares in pending:
-        layers = read(model).layers
-        for name, share in shares.items():
-            layer = layers.get(name)
-            if layer is not None and (
-                why := shape_contradiction(layer, [t.shape for t in share.tensors])
-            ):
-                return f"{name}: {why}; the file is damaged, or its weights are another model's"
-            if layer is not None and layer.is_model and share.tensors:
-                with suppress(Ambiguous):
-                    pending.append(
-                        (layer.stored, divide_flat_list(share.tensors, read(layer.stored)))
-                    )
-    return None
 
 
 def _groups(left: ModelWithWeights, layer_names: Mapping[str, str]) -> tuple[Group, ...]:

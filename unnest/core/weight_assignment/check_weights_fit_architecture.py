@@ -46,6 +46,27 @@ def check_architecture(groups: Sequence[Group], model: JsonObject) -> None:
     _check_exchange(stored, [name for name in layers if tensors.get(name)], tensors)
 
 
+def misshapen_layer(
+    model: JsonObject, weights: Mapping[str, Sequence[Tensor]], *, takes_cudnn: bool = True
+) -> tuple[str, str] | None:
+    """Return the first layer whose weights cannot be its own by their shapes, and the contradiction; None if all fit.
+
+    `weights`: by layer, those of a nested model as the file lists them. Of such a list only the layers are held against
+    it that it can be divided among. `takes_cudnn` as in `shape_contradiction`.
+    """
+    for name, layer in read(model).layers.items():
+        tensors = weights.get(name, ())
+        if why := shape_contradiction(layer, [t.shape for t in tensors], takes_cudnn=takes_cudnn):
+            return name, why
+        if layer.is_model and tensors:
+            with suppress(Ambiguous):
+                shares = divide_flat_list(tensors, read(layer.stored))
+                by_layer = {name: share.tensors for name, share in shares.items()}
+                if found := misshapen_layer(layer.stored, by_layer, takes_cudnn=takes_cudnn):
+                    return found
+    return None
+
+
 def check_layer(layer: Layer, tensors: Sequence[Tensor]) -> None:
     """Check shapes and names of the weights of a layer, and of those of a nested model that can be placed.
 

@@ -15,7 +15,6 @@ from unnest.core.keras_facts.weight_counts_by_config import (
     is_quantized,
     must_have_weights,
 )
-from unnest.core.keras_facts.weight_shape_check import shape_contradiction
 from unnest.core.keras_facts.weights_of_wrapped_layers import (
     expected_weight_total,
     partly_frozen_layer,
@@ -23,6 +22,7 @@ from unnest.core.keras_facts.weights_of_wrapped_layers import (
 )
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Plan
+from unnest.core.weight_assignment.check_weights_fit_architecture import misshapen_layer
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.errors import Refused
 from unnest.formats.container_interface import Source
@@ -146,7 +146,12 @@ def check_weights(
         if not tensors and _must_have_weights(layer.stored):
             _check_stored_elsewhere(source, layer, model.architecture, is_moved=is_moved)
         _check_complete(source, layer, tensors, may_have_none=True, is_moved=is_moved)
-        _check_shapes(source, layer, tensors, takes_cudnn=takes_cudnn)
+    if misshapen := misshapen_layer(model.architecture, tensors_by_layer, takes_cudnn=takes_cudnn):
+        why = ": ".join(misshapen)
+        if source.stored.contents == "weights":
+            raise other_architecture(source, why)
+        advice = "the file is damaged, or its weights are another model's"
+        raise Refused("weights-unplaced", f"{source.path}: {why}; {advice}")
 
 
 def check_shapes_by_input(source: Source, model: Stored) -> None:
@@ -171,23 +176,6 @@ def other_architecture(source: Source, why: str) -> Refused:
     """Return the refusal of weights that are not those of the model whose architecture was given."""
     advice = "pass the JSON of the model that was saved"
     return Refused("architecture-mismatch", f"{source.path}: {why}; {advice}")
-
-
-def _check_shapes(
-    source: Source, layer: Layer, tensors: Sequence[Tensor], *, takes_cudnn: bool
-) -> None:
-    """Raise Refused for weights of other shapes than the layer's; in a model, for those whose layer is known."""
-    if layer.is_model:
-        for name, inner in read(layer.stored).layers.items():
-            _check_shapes(source, inner, _of_inner_layer(tensors, name), takes_cudnn=takes_cudnn)
-        return
-    why = shape_contradiction(layer, [t.shape for t in tensors], takes_cudnn=takes_cudnn)
-    if why is None:
-        return
-    if source.stored.contents == "weights":
-        raise other_architecture(source, f"{layer.name}: {why}")
-    advice = "the file is damaged, or its weights are another model's"
-    raise Refused("weights-unplaced", f"{source.path}: {layer.name}: {why}; {advice}")
 
 
 def _of_inner_layer(tensors: Sequence[Tensor], name: str) -> list[Tensor]:

@@ -20,6 +20,7 @@ from unnest.core.model import Group
 from unnest.core.weight_assignment.check_weights_fit_architecture import (
     check_architecture,
     check_list_order,
+    misshapen_layer,
 )
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous
@@ -56,6 +57,25 @@ ROOMS = functional(
 
 def test_weights_of_the_model_that_was_saved() -> None:
     check_architecture(weights(a=KERNEL, n=STATISTICS, b=KERNEL), CHAIN)
+
+
+def test_the_layer_whose_weights_have_other_shapes() -> None:
+    """In a nested model, too; of a flat list that no reading divides, no layer."""
+    units = {"a": 3, "b": 4}
+    inner = functional(
+        source(), dense("a", "x"), dense("b", "a", units=4), outputs=[("b", 0, 0)], name="inner"
+    )
+    outer = functional(
+        source("y"), nested(inner, ["y"]), inputs=[("y", 0, 0)], outputs=[("inner", 0, 0)]
+    )
+    listed = tensors("a/kernel:0", "a/bias:0", "b/kernel:0", "b/bias:0")
+    owned = tuple(t._replace(owner=(t.name[0],)) for t in listed)
+    fitting = tuple(t._replace(shape=(*t.shape[:-1], units[t.name[0]])) for t in owned)
+    assert misshapen_layer(outer, {"inner": fitting}) is None
+    assert misshapen_layer(outer, {"inner": listed}) is None
+    found = misshapen_layer(outer, {"inner": owned})
+    assert found is not None
+    assert found[0] == "b"
 
 
 def test_layers_side_by_side_may_stand_in_either_order() -> None:
