@@ -116,8 +116,8 @@ class Source(ABC):
         """Return the size of one of the `members` in bytes."""
         raise KeyError(name)
 
-    def layer_paths(self) -> Iterator[tuple[str, str]]:
-        """Yield name and path of each layer that may keep files among the `members`, nested models' layers included."""
+    def vocabulary_members(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each layer that keeps its vocabulary in a file, in nested models too, and that member."""
         return iter(())
 
     @property

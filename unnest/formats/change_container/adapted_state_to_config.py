@@ -31,7 +31,7 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     if model.architecture is None:
         return model, made
     missing = layers_without_vocabulary(model.architecture)
-    words = _words(source, missing) if missing and source.members else {}
+    words = _words(source, missing) if missing else {}
     if words:
         model = model._replace(architecture=with_vocabularies(model.architecture, missing, words))
         made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
@@ -42,15 +42,13 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
 
 
 def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[Json]]:
-    """Return the words of lookup layers by the layers' names, from the files below the layers' paths in a `.keras`.
+    """Return the words of lookup layers by the layers' names, from the files that the source keeps them in.
 
-    The layers lie where the saved model has them, which may hold the one that is written. Of a name that several
-    layers with words bear, none is returned.
+    The source may hold more than the model that is written. Of a name that several layers with words bear, none is
+    returned.
     """
     found: dict[str, list[Json]] = {}
-    paths = [(name, path) for name, path in source.layer_paths() if name in missing]
-    stored = set(source.members)
-    members = {(n, m) for n, path in paths if (m := f"assets/{path}/vocabulary.txt") in stored}
+    members = {(name, member) for name, member in source.vocabulary_members() if name in missing}
     names = Counter(name for name, _ in members)
     for name, member in sorted(members):
         if names[name] > 1 or source.member_size(member) > MAX_WORDS_BYTES:

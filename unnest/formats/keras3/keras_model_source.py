@@ -38,10 +38,13 @@ class KerasModelSource(PathKeyedSource):
         """The files of the layers."""
         return tuple(n for n in self.members if n.startswith(ASSETS + "/") and not n.endswith("/"))
 
-    def layer_paths(self) -> Iterator[tuple[str, str]]:
-        """Yield each layer's name and path, of the models in the model too."""
+    def vocabulary_members(self) -> Iterator[tuple[str, str]]:
+        """Yield each layer with a vocabulary below its path: the one that the layer has in the model that was saved."""
+        stored = {*self.members}
         if self.stored.architecture is not None:
-            yield from _layer_paths(self.tree, self.stored.architecture, "", SharedLayers())
+            for name, path in _layer_paths(self.tree, self.stored.architecture, "", SharedLayers()):
+                if (member := f"{ASSETS}/{path}/vocabulary.txt") in stored:
+                    yield name, member
 
 
 def _layer_paths(
