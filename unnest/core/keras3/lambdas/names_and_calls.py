@@ -32,8 +32,8 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     number,
     of_readable_length,
 )
+from unnest.core.ops.keras3_nodes.function_arguments import ARRAY_KINDS
 from unnest.core.ops.keras3_nodes.function_call import (
-    ARRAY_KINDS,
     Argument,
     FunctionCall,
     Key,

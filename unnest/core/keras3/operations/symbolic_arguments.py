@@ -20,7 +20,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     constant,
     items,
 )
-from unnest.core.ops.keras3_nodes.function_call import CAST_DTYPES
+from unnest.core.ops.keras3_nodes.function_arguments import CAST_DTYPES
 
 
 @dataclass(frozen=True, slots=True)
