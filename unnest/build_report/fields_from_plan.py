@@ -16,13 +16,11 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import Source
 from unnest.formats.preserved_style import JsonStyle
 from unnest.outputs import output_file_names
+from unnest.report.load_line import FLAT_TEMPLATE, TEMPLATE, load_line
 from unnest.report.result import Report, Writer
 from unnest.report.where_it_loads import (
-    FLAT_TEMPLATE,
-    TEMPLATE,
     does_not_load_in,
     is_refused_by_its_own,
-    load_line,
     loads_in,
     misplaced_within,
 )

@@ -18,8 +18,8 @@ from unnest.build_report.fields_from_plan import default_output_name
 from unnest.core.plan import Choices
 from unnest.formats.container_interface import Source
 from unnest.options import ReportParts
+from unnest.report.load_line import ending_of, with_path_moved
 from unnest.report.result import Report
-from unnest.report.where_it_loads import ending_of, moved
 
 #: Bytes, about, that the cache takes at most. A small model has 5,000 to 20,000, so that it holds a thousand of them.
 MAX_CACHE_BYTES = 16 << 20
@@ -94,5 +94,5 @@ def _size_of(source: Source) -> int:
 
 def _for_path(report: Report, path: str) -> Report:
     """Return the report for another file of the same content, sharing nothing mutable."""
-    load = None if report.load is None else moved(report.load, report.path, path)
+    load = None if report.load is None else with_path_moved(report.load, report.path, path)
     return replace(report, path=path, load=load, does_not_load_in=dict(report.does_not_load_in))

@@ -34,8 +34,8 @@ from unnest.core.plan import Choices
 from unnest.core.wrappers.stored_code import traced_rows
 from unnest.inspection import inspect_local
 from unnest.options import FACTS
+from unnest.report.load_line import ENDINGS
 from unnest.report.result import Report
-from unnest.report.where_it_loads import ENDINGS
 
 SOME_FILES = sorted(FIXTURES.rglob("*.h5"))[::9]
 

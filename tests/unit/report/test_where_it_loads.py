@@ -11,7 +11,8 @@ import yaml
 import unnest
 from tests import makeh5
 from unnest.core.model import Group, Json, JsonObject, Stored, Tensor
-from unnest.report.where_it_loads import does_not_load_in, load_line, loads_in
+from unnest.report.load_line import load_line
+from unnest.report.where_it_loads import does_not_load_in, loads_in
 
 GRAPH: JsonObject = {"class_name": "Sequential", "config": {"name": "m", "layers": []}}
 LAMBDA: JsonObject = {
