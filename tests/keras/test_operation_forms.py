@@ -19,6 +19,8 @@ CONVERTED = (
     "last_relevant",
     "known_numbers",
     "matrix_before",
+    "whole_numbers",
+    "fairseq_positions",
 )
 
 

@@ -3,7 +3,7 @@
 x, y: floats, shape (4, 3, 4)         p: floats between 0.1 and 0.9, the same shape
 v: floats, shape (4,)                 r: rows, shape (4, 4)
 m: matrices that can be inverted      image: shape (2, 4, 6, 3)
-n: whole numbers from 0 to 2, (4, 3)  k: whole numbers, (4, 3, 4)
+n: whole numbers from 0 to 2, (4, 3)  k: whole numbers, w: negative ones too, (4, 3, 4)
 b, c: truth values, (4, 3, 4)         rows: truth values, (4,)
 line, video: like image with one, and three axes between the batch and the channels
 filters_1, filters, filters_3, apart, points: those of convolutions along so many axes, apart for each channel, and of
@@ -47,9 +47,16 @@ TENSORS: dict[str, np.ndarray[Any, Any]] = {
 }
 
 OF_KIND: dict[Kind, tuple[str, ...]] = {
-    Kind.MAP: ("x", "p"),
-    Kind.ELEMENTWISE: ("x, y", "p, v", "p, 0.5", "k, k"),
-    Kind.REDUCTION: ("x", "x, axis=1", "x, axis=[1, 2]", "x, axis=-1, keepdims=True", "b, axis=1"),
+    Kind.MAP: ("x", "p", "w"),
+    Kind.ELEMENTWISE: ("x, y", "p, v", "p, 0.5", "k, k", "w, k", "w, 3", "w, [4, 3, 2, 1]"),
+    Kind.REDUCTION: (
+        "x",
+        "x, axis=1",
+        "x, axis=[1, 2]",
+        "x, axis=-1, keepdims=True",
+        "b, axis=1",
+        "w, axis=1",
+    ),
     Kind.ALONG: ("x", "x, axis=1"),
     Kind.FOLD: ("x",),
     Kind.MATRIX: ("m",),
@@ -92,11 +99,17 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "cast": ("x, 'int32'", "k, 'float32'", "b, 'float32'"),
     "clipbyaveragenorm": ("x, 0.01",),
     "clipbynorm": ("x, 1.5", "x, 1.5, axes=1"),
-    "clipbyvalue": ("x, -0.5, 0.5",),
+    "clipbyvalue": ("x, -0.5, 0.5", "w, -2, 3"),
     "constant": ("[[1.0, 2.0], [3.0, 4.0]]", "2.5"),
     "converttotensor": ("[[1.0, 2.0], [3.0, 4.0]]",),
-    "cumsum": ("x", "x, axis=1", "x, axis=1, exclusive=True", "x, axis=-1, reverse=True"),
-    "cumprod": ("p", "p, axis=1", "p, axis=1, exclusive=True", "p, axis=-1, reverse=True"),
+    "cumsum": (
+        "x",
+        "x, axis=1",
+        "x, axis=1, exclusive=True",
+        "x, axis=-1, reverse=True",
+        "w, 1, True",
+    ),
+    "cumprod": ("p", "p, axis=1", "p, axis=1, exclusive=True", "p, axis=-1, reverse=True", "w, 2"),
     "depthtospace": ("image_of_12, 2",),
     "diff": ("x",),
     "dot": ("r, r",),
@@ -164,7 +177,7 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "tensordot": ("r, r, 1", "x, r, [[2], [0]]", "x, x, 2"),
     "tensorscatterndupdate": ("r, [[3], [0]], r[:2]",),
     "tile": ("r, [2, 3]", "x, [1, 2, 1]"),
-    "topk": ("x, 2", "x, k=3"),
+    "topk": ("x, 2", "x, k=3", "w, 2"),
     "transpose": ("x", "x, [0, 2, 1]", "x, [2, 0, 1]"),
     "tril": ("m", "m, 1"),
     "triu": ("m", "m, 1"),
@@ -172,7 +185,7 @@ OF_OPERATION: dict[str, tuple[str, ...]] = {
     "uniquewithcounts": ("n[:, 0]",),
     "unstack": ("x", "x, axis=1", "x, num=4, axis=-1"),
     "vstack": ("[r, r]",),
-    "where": ("b, x, y", "b, x, 0.0", "b"),
+    "where": ("b, x, y", "b, x, 0.0", "b", "b, w, -1", "b, 1, 0"),
     "xlogy": ("p, p",),
     "zeros": ("[2, 3]",),
     "associativescan": ("lambda a, b: a + b, x",),
@@ -278,8 +291,8 @@ OF_FUNCTION: dict[str, tuple[str, ...]] = {
     "tf.nn.crelu": ("x", "x, axis=1"),
     "tf.scalar_mul": ("2.0, x",),
     "tf.math.scalar_mul": ("2.0, x",),
-    "tf.sort": ("x", "x, axis=1, direction='DESCENDING'"),
-    "tf.argsort": ("x", "x, axis=1, direction='DESCENDING'"),
+    "tf.sort": ("x", "x, axis=1, direction='DESCENDING'", "w"),
+    "tf.argsort": ("x", "x, axis=1, direction='DESCENDING'", "w", "w, 1, 'DESCENDING'"),
     "np.sqrt": ("2.5",),
     "math.sqrt": ("2.5",),
     "np.log": ("2.5",),
@@ -314,6 +327,7 @@ OF_FUNCTION: dict[str, tuple[str, ...]] = {
 }
 """Calls of functions that are called otherwise than their operation, or that none is registered for."""
 
+TENSORS["w"] = RANDOM.integers(-9, 9, (4, 3, 4)).astype(np.int32)
 TENSORS["video"] = _floats(2, 2, 3, 4, 2)
 TENSORS["image_of_12"] = _floats(2, 3, 4, 12)
 TENSORS["line"] = _floats(4, 5, 3)

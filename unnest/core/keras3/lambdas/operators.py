@@ -21,6 +21,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     MAX_NODES,
     PRECEDENCE,
     UNARY,
+    WHOLE_NUMBERS,
     Const,
     ConstantArray,
     Items,
@@ -30,6 +31,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     SymbolicTensor,
     SymbolicValue,
     as_floats,
+    as_integers,
     constant,
     entries_of,
     in_parentheses,
@@ -163,23 +165,37 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
     for tensor in tensors:
         if tensor.dtype != wanted and not (shows and tensor.dtype == UNKNOWN_DTYPE):
             raise Unknown(f"arithmetic on {tensor.dtype}")
-    return replace(node(class_name, {}, [*map(_operand, sides)], tensors), dtype=wanted)
+    operands = [_operand(side, wanted) for side in sides]
+    return replace(node(class_name, {}, operands, tensors), dtype=wanted)
 
 
-INTEGERS = frozenset({"int32", "int64", UNKNOWN_DTYPE})
+INTEGERS = WHOLE_NUMBERS | {UNKNOWN_DTYPE}
 """Dtypes of tensors that hold whole numbers, or may."""
 
 
 def _dtype_of_integers(sides: Sequence[SymbolicValue]) -> str | None:
     """Return the dtype of tensors that all have one of INTEGERS, beside whole numbers; None for anything else."""
     dtypes = {side.dtype for side in sides if isinstance(side, SymbolicTensor)}
-    others = [number(side) for side in sides if not isinstance(side, SymbolicTensor)]
-    if len(dtypes) > 1 or not dtypes <= INTEGERS or any(type(n) is not int for n in others):
+    others = [side for side in sides if not isinstance(side, SymbolicTensor)]
+    if len(dtypes) > 1 or not dtypes <= INTEGERS:
         return None
-    return dtypes.pop()
+    dtype = dtypes.pop()
+    arrays = [nested_numbers(side) for side in others if number(side) is None]
+    numbers = [number(side) for side in others if number(side) is not None]
+    if (arrays and dtype not in WHOLE_NUMBERS) or not all(map(_is_whole, [*numbers, *arrays])):
+        return None
+    return dtype
 
 
-def _operand(side: SymbolicValue) -> Operand:
+def _is_whole(nested: Json) -> bool:
+    """True for whole numbers, in lists too, that 32 bits hold."""
+    if isinstance(nested, list):
+        return all(map(_is_whole, nested))
+    return type(nested) is int and abs(nested) <= MAX_INTEGER
+
+
+def _operand(side: SymbolicValue, dtype: str) -> Operand:
+    """Return an operand of a calculation on tensors of `dtype`. Raises Unknown."""
     if isinstance(side, SymbolicTensor):
         return side.operand
     value = number(side)
@@ -188,7 +204,7 @@ def _operand(side: SymbolicValue) -> Operand:
     nested = nested_numbers(side)
     if nested is None:
         raise Unknown(f"{kind(side)} as an operand")
-    return as_floats(nested)
+    return as_integers(nested, dtype) if dtype in WHOLE_NUMBERS else as_floats(nested)
 
 
 def _folded(symbol: str, left: Const, right: Const) -> SymbolicValue:

@@ -166,7 +166,7 @@ def python_abs_nodes(call: FunctionCall) -> SymbolicValue:
     return (
         call.constant(abs(call.number("x")))
         if call.is_plain("x")
-        else call.op("Absolute", call.floats("x"))
+        else call.op("Absolute", call.numbers("x"))
     )
 
 
@@ -225,7 +225,9 @@ define("clip_by_value clip", "*x", Kind.MAP)
 )
 def clip_nodes(call: FunctionCall) -> SymbolicValue:
     """Return the node that limits values to a range of two numbers. Raises Unknown."""
-    low, high = call.number("min_value"), call.number("max_value")
+    x, low, high = call.numbers("x"), call.number("min_value"), call.number("max_value")
     if low > high:
         raise Unknown("a clip from high to low")
-    return call.op("Clip", call.floats("x"), x_min=low, x_max=high)
+    if call.holds_whole_numbers("x") and (isinstance(low, float) or isinstance(high, float)):
+        raise Unknown("whole numbers limited by others")
+    return call.op("Clip", x, x_min=low, x_max=high)

@@ -119,10 +119,10 @@ of_two(
     np.floor_divide,
     "FloorDivide",
     "//",
+    same_on_integers=True,
 )
-of_two(
-    "mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod", np.mod, "Mod", "%"
-)
+of_two("mod floor_mod remainder tf.floormod tf.math.floormod tf.math.mod tf.mod", np.mod, "Mod", "%",
+       same_on_integers=True)  # fmt: skip
 of_two("right_shift bitwise_right_shift", np.right_shift)
 of_two("left_shift bitwise_left_shift", np.left_shift)
 of_two("div tf.div", truncated_quotient, "Divide", "classic /")
@@ -135,6 +135,7 @@ define(
     Kind.ELEMENTWISE,
     keras3_class="Power",
     python_operator="**",
+    same_on_integers=True,
 )
 
 
@@ -302,18 +303,29 @@ def where_nodes(call: FunctionCall) -> SymbolicTensor:
     """
     condition = call.tensor("condition")
     sides = [
-        call.number(side) if call.is_number(side) else call.floats(side) for side in ("x", "y")
+        call.number(side) if call.is_number(side) else call.numbers(side) for side in ("x", "y")
     ]
+    dtypes = {_dtype_of_choice(side) for side in sides}
     shapes = {side.shape for side in sides if not isinstance(side, int | float)} | {condition.shape}
     shapes |= {() for side in sides if isinstance(side, int | float)}
     if condition.dtype != "bool" or (
         call.dialect.tensorflow != "2" and (len(shapes) > 1 or None in shapes)
     ):
         raise Unknown("`tf.where` of what may not have one shape")
-    if any(isinstance(side, int) for side in sides):
-        raise Unknown("`tf.where` of integers")
+    if len(dtypes) > 1:
+        raise Unknown("`tf.where` of whole numbers and others")
+    dtype = dtypes.pop()
     chosen = call.op("Where", condition, *sides)
-    return replace(chosen, dtype="float32", shape=condition.shape if len(shapes) == 1 else None)
+    if all(isinstance(side, int) for side in sides):  # no tensor's dtype says that these are whole
+        chosen = call.op("Cast", chosen, dtype=dtype)
+    return replace(chosen, dtype=dtype, shape=condition.shape if len(shapes) == 1 else None)
+
+
+def _dtype_of_choice(side: SymbolicTensor | float) -> str:
+    """Return the dtype of one of the two that `tf.where` chooses from: of a number that of a tensor of it alone."""
+    if isinstance(side, int | float):
+        return "int32" if isinstance(side, int) else "float32"
+    return side.dtype
 
 
 @keras3("K.switch", "condition x|then_expression y|else_expression")

@@ -83,8 +83,11 @@ def pad_nodes(call: FunctionCall) -> SymbolicTensor:
     if mode not in {"constant", "reflect", "symmetric"}:
         raise Unknown("the padding")
     if mode != "constant":
-        return call.op("Pad", call.floats("x"), pad_width=widths, mode=mode)
-    return call.padded(call.floats("x"), widths, call.number("constant_values"))
+        return call.op("Pad", call.numbers("x"), pad_width=widths, mode=mode)
+    x, value = call.numbers("x"), call.number("constant_values")
+    if call.holds_whole_numbers("x") and isinstance(value, float):
+        raise Unknown("whole numbers padded by another")
+    return call.padded(x, widths, value)
 
 
 @keras3("K.temporal_padding", "x padding=1")

@@ -224,7 +224,7 @@ def _position(functions: str, class_name: str, axis: int) -> None:
     @keras3(functions, f"x|input axis|dimension={axis}")
     def nodes(call: FunctionCall) -> Tensor:
         return replace(
-            call.op(class_name, call.floats("x"), axis=call.integer("axis")), dtype="int64"
+            call.op(class_name, call.numbers("x"), axis=call.integer("axis")), dtype="int64"
         )
 
 
@@ -234,16 +234,17 @@ _position("tf.argmax tf.math.argmax", "Argmax", FIRST)
 _position("tf.argmin tf.math.argmin", "Argmin", FIRST)
 
 
-def _running(functions: str, class_name: str, start: float) -> None:
+def _running(functions: str, class_name: str, start: int) -> None:
     """Register functions that calculate from one number of an axis to the next; the first meets `start`."""
 
     @keras3(functions, "x axis=0 exclusive=false reverse=false")
     def nodes(call: FunctionCall) -> Tensor:
-        x, axis = call.floats("x"), call.integer("axis")
+        x, axis = call.numbers("x"), call.integer("axis")
         turns = call.flag("reverse")
         made = call.op("Flip", x, axis=axis) if turns else x
         if call.flag("exclusive"):
-            made = _shifted(call, made, axis, x.shape, start)
+            first = start if call.holds_whole_numbers("x") else float(start)
+            made = _shifted(call, made, axis, x.shape, first)
         made = call.op(class_name, made, axis=axis)
         made = call.op("Flip", made, axis=axis) if turns else made
         return replace(made, shape=x.shape, rows=x.rows if axis else None)
@@ -264,8 +265,8 @@ def _shifted(
     return call.subscript(call.padded(x, widths, start), *keys)
 
 
-_running("K.cumsum tf.cumsum tf.math.cumsum", "Cumsum", 0.0)
-_running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1.0)
+_running("K.cumsum tf.cumsum tf.math.cumsum", "Cumsum", 0)
+_running("K.cumprod tf.cumprod tf.math.cumprod", "Cumprod", 1)
 
 
 @keras3(
@@ -289,14 +290,18 @@ def log_softmax_nodes(call: FunctionCall) -> Tensor:
 @keras3("tf.sort", 'x|values axis=-1 direction="ASCENDING"')
 def sort_nodes(call: FunctionCall) -> Tensor:
     """Nodes of a sort along one axis, in either direction."""
-    rising = call.op("Sort", call.floats("x"), axis=call.integer("axis"))
+    rising = call.op("Sort", call.numbers("x"), axis=call.integer("axis"))
     return rising if _rises(call) else call.op("Flip", rising, axis=call.integer("axis"))
 
 
 @keras3("tf.argsort", 'x|values axis=-1 direction="ASCENDING" stable=false')
 def argsort_nodes(call: FunctionCall) -> Tensor:
     """Nodes of an argsort as int32; of equal elements the first comes first."""
-    x = call.floats("x") if _rises(call) else call.op("Negative", call.floats("x"))
+    x = call.numbers("x")
+    if not _rises(call):
+        # The least whole number has no negative: -1 - x reverses the order of all.
+        is_whole = call.holds_whole_numbers("x")
+        x = call.calculate("Subtract", -1, x) if is_whole else call.op("Negative", x)
     places = call.op("Argsort", x, axis=call.integer("axis"))
     return replace(call.op("Cast", places, dtype="int32"), dtype="int32")
 
@@ -312,7 +317,7 @@ def _rises(call: FunctionCall) -> bool:
 def top_k_nodes(call: FunctionCall) -> Items:
     """Nodes of the k largest along the last axis, and their indices: `values` and `indices`."""
     call.only(sorted=True)
-    best = call.op("TopK", call.floats("x"), k=call.integer("k"), sorted=True)
+    best = call.op("TopK", call.numbers("x"), k=call.integer("k"), sorted=True)
     places = call.op("Cast", call.output(best, 1), dtype="int32")
     found = call.list_of([call.output(best, 0), replace(places, dtype="int32")])
     return replace(found, fields=("values", "indices"))

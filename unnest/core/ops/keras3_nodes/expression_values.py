@@ -37,6 +37,9 @@ MAX_TEXT = 4_000
 MAX_INTEGER = 2**31 - 1
 """Above, an integer is written as the float that it becomes beside a tensor of floats."""
 
+WHOLE_NUMBERS = frozenset({"int32", "int64"})
+"""Dtypes of whole numbers that Keras 3 calculates with as TensorFlow does: both wrap at their ends."""
+
 MAX_FLOAT = 3e38
 """Nearly the largest of 32 bits."""
 
@@ -328,6 +331,11 @@ def _shape(nested: Json) -> tuple[int, ...] | None:
 def as_floats(nested: Json) -> Json:
     """Return a constant array as Keras 3 stores it in JSON, float32."""
     return {"class_name": "__numpy__", "config": {"value": _floats(nested), "dtype": "float32"}}
+
+
+def as_integers(nested: Json, dtype: str = "int32") -> Json:
+    """Return a constant array of whole numbers as Keras 3 stores it in JSON."""
+    return {"class_name": "__numpy__", "config": {"value": nested, "dtype": dtype}}
 
 
 def _floats(nested: Json) -> Json:

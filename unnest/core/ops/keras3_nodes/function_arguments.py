@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     FLOAT,
+    WHOLE_NUMBERS,
     ArrayKind,
     Const,
     ConstantArray,
@@ -61,6 +62,10 @@ class FunctionArguments:
         if value.dtype != FLOAT:
             raise Unknown(f"arithmetic on {value.dtype}")
         return value
+
+    def numbers(self, name: str) -> SymbolicTensor:
+        """Return an argument that is a tensor of floats or of whole numbers. Raises Unknown for anything else."""
+        return self.tensor(name) if self.holds_whole_numbers(name) else self.floats(name)
 
     def tensors(self, name: str) -> list[SymbolicTensor]:
         """Return an argument that is a list of tensors of one dtype. Raises Unknown for anything else."""
@@ -211,6 +216,11 @@ class FunctionArguments:
     def is_tensor(self, name: str) -> bool:
         """True for a tensor that depends on the inputs."""
         return isinstance(self[name], SymbolicTensor)
+
+    def holds_whole_numbers(self, name: str) -> bool:
+        """True for a tensor of whole numbers that Keras 3 calculates with as TensorFlow does."""
+        value = self[name]
+        return isinstance(value, SymbolicTensor) and value.dtype in WHOLE_NUMBERS
 
     def is_array(self, name: str) -> bool:
         """True for a constant array of NumPy's or TensorFlow's."""

@@ -25,6 +25,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     SymbolicTensor,
     SymbolicValue,
     as_floats,
+    as_integers,
     constant,
     fits_32_bits,
     holds_fractions,
@@ -108,10 +109,7 @@ class FunctionCall(FunctionArguments, ABC):
 
     def integers_added(self, zeros: SymbolicTensor, array: ConstantArray) -> SymbolicTensor:
         """Return an int32 tensor of float zeros and the whole numbers of an array."""
-        stored: Json = {
-            "class_name": "__numpy__", "config": {"value": array.value, "dtype": "int32"},
-        }  # fmt: skip
-        whole = self.op("Add", self.op("Cast", zeros, dtype="int32"), stored)
+        whole = self.op("Add", self.op("Cast", zeros, dtype="int32"), as_integers(array.value))
         return replace(whole, dtype="int32")
 
     def _zero_of_each_row(self, rows: int | None) -> SymbolicTensor:

@@ -81,6 +81,52 @@ def test_what_versions_do_otherwise() -> None:
         called("tf.add", INTEGERS, Y)
 
 
+FOUR = items("list", [constant(n) for n in (4, 3, 2, 1)])
+BELOW = called("tf.less", INTEGERS, constant(3))
+
+
+@pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        (called("tf.math.floordiv", INTEGERS, constant(-2)), "FloorDivide(x0, -2)"),
+        (called("tf.math.floormod", constant(7), INTEGERS), "Mod(7, x0)"),
+        (called("tf.pow", INTEGERS, constant(3)), "Power(x0, 3)"),
+        (called("tf.add", INTEGERS, FOUR), "Add(x0, [4, 3, 2, 1])"),
+        (called("tf.multiply", INTEGERS, called("tf.range", constant(4))), "Multiply(x0, [0, 1, 2, 3])"),
+        (called("tf.where", BELOW, INTEGERS, constant(-1)), "Where(Less(x0, 3), x0, -1)"),
+        (called("tf.where", BELOW, constant(7), constant(8)), "Cast(Where(Less(x0, 3), 7, 8), dtype=int32)"),
+        (called("tf.cumsum", INTEGERS, constant(1)), "Cumsum(x0, axis=1)"),
+        (called("tf.sort", INTEGERS), "Sort(x0, axis=-1)"),
+        (called("tf.argsort", INTEGERS, direction=constant("DESCENDING")),
+         "Cast(Argsort(Subtract(-1, x0), axis=-1), dtype=int32)"),
+        (called("tf.clip_by_value", INTEGERS, constant(-2), constant(2)), "Clip(x0, x_min=-2, x_max=2)"),
+        (called("abs", INTEGERS), "Absolute(x0)"),
+    ],
+)  # fmt: skip
+def test_whole_numbers_stay_whole(value: SymbolicValue, operations: str) -> None:
+    assert computed(value) == operations
+    assert isinstance(value, SymbolicTensor)
+    assert value.dtype == "int32"
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        ("tf.multiply", constant(2**31)),
+        ("tf.add", items("list", [constant(1), constant(2.5)])),
+        ("tf.add", called("np.array", FOUR, dtype=constant("float64"))),
+        ("tf.add", INTEGERS),
+        ("tf.truediv", constant(2)),
+    ],
+)
+def test_what_would_not_stay_whole(name: str, side: SymbolicValue) -> None:
+    """Keras 3 makes floats of a large number, TensorFlow cuts the fractions of an array."""
+    with pytest.raises(Unknown, match=r"^arithmetic on int64$"):
+        called(name, replace(INTEGERS, dtype="int64"), side)
+    with pytest.raises(Unknown, match=r"^`tf.where` of whole numbers and others$"):
+        called("tf.where", BELOW, INTEGERS, constant(0.5))
+
+
 def test_a_constant_matrix_before_a_tensor() -> None:
     matrix = called("tf.constant", items("list", [items("list", [constant(1.0), constant(2.0)])]))
     assert computed(called("tf.matmul", matrix, X)) == "Matmul([[1.0, 2.0]], x0)"

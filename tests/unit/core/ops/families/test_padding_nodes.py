@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.core.keras3.lambdas.calling import X, called, computed
+from tests.unit.core.keras3.lambdas.calling import INTEGERS, X, called, computed
 from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
@@ -48,6 +48,16 @@ def pairs(*widths: tuple[int, int]) -> SymbolicValue:
 )  # fmt: skip
 def test_widths(value: SymbolicValue, widths: list[list[int]]) -> None:
     assert computed(value) == f"Pad(x0, pad_width={widths}, mode=constant, constant_values=0)"
+
+
+def test_whole_numbers_stay_whole() -> None:
+    made = called("tf.pad", INTEGERS, pairs((0, 0), (1, 2), (0, 0)), constant_values=constant(4))
+    assert isinstance(made, SymbolicTensor)
+    assert made.dtype == "int32"
+    shifted = called("tf.cumprod", INTEGERS, constant(1), exclusive=constant(value=True))
+    assert "constant_values=1)" in computed(shifted)
+    with pytest.raises(Unknown, match=r"^whole numbers padded by another$"):
+        called("tf.pad", INTEGERS, pairs((0, 0), (1, 2), (0, 0)), constant_values=constant(0.5))
 
 
 def test_a_mirrored_border() -> None:

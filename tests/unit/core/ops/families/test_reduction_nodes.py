@@ -33,6 +33,7 @@ BOTH = items("list", [constant(1), constant(-1)])
          "Normalize(x0, axis=1, order=2, epsilon=0.5)"),
         (called("tf.norm", X, axis=constant(-1)), "Sqrt(Sum(Square(x0), axis=-1, keepdims=False))"),
         (called("K.cumsum", X, axis=constant(1)), "Cumsum(x0, axis=1)"),
+        (called("tf.cumprod", INTEGERS, constant(1)), "Cumprod(x0, axis=1)"),
         (called("tf.cumprod", X), "Cumprod(x0, axis=0)"),
         (called("tf.norm", X, constant(1), constant(-1)), "Sum(Absolute(x0), axis=-1, keepdims=False)"),
     ],
