@@ -99,6 +99,12 @@ class Plan(NamedTuple):
     near_misses: tuple[NearMiss, ...] = ()
 
     @property
+    def model_to_write(self) -> Stored:
+        """Return the model that is written, in any container. A refused plan has none, and is not asked."""
+        assert self.output is not None
+        return self.output.model
+
+    @property
     def result(self) -> Stored | None:
         """Return the model without its wrappers; None without a wrapper, or if the fix is refused."""
         return None if self.output is None or self.verdict == "clean" else self.output.model

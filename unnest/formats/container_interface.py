@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
@@ -26,6 +26,7 @@ from unnest.formats.preserved_style import H5Style, JsonStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from unnest.core.keras3.conversion_context import Conversion
     from unnest.core.weight_transfer.load_into_model import PlacedWeights
     from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
     from unnest.core.weight_transfer.target_model import TargetModel
@@ -49,6 +50,28 @@ TRANSFER_BLOCK = 1 << 20
 #: What files that unnest wrote bear where the rest does not tell that they hold a single-device model, and Keras
 #: ignores: weights alone a root attribute of that name, and a `.keras` an entry in its metadata.
 MARK, MARKED = "unnest", "weights of a single-device model"
+
+
+class TargetFormat(NamedTuple):
+    """A container, and what goes into it."""
+
+    container: ContainerName
+    output: Output
+    #: The suffix of a default output; None where the source's own stays.
+    suffix: str | None = None
+    #: Whether it is another form of the source's own container: JSON out of YAML.
+    reformed: bool = False
+    #: What it cannot hold, and what became another on the way.
+    findings: tuple[Finding, ...] = ()
+    #: What rules changed on the way, with --keras 3.
+    conversions: tuple[Conversion, ...] = ()
+    #: What was checked of the model before anything is written, by name.
+    checks: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> Stored:
+        """The model as it is written."""
+        return self.output.model
 
 
 class Source(ABC):
@@ -232,7 +255,7 @@ class Container(ABC):
 
 
 class ReadOnlyContainer(Container):
-    """A file format that is never written: `convert.target_format` sends what comes out of it to another."""
+    """A file format that is never written: `target_format` sends what comes out of it to another."""
 
     #: The reason for a refusal, with the container to ask for instead.
     not_written: ClassVar[str]

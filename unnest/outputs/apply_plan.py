@@ -24,12 +24,8 @@ from unnest.files import (
 )
 from unnest.files.copy_and_compare import bytes_writer
 from unnest.findings import Code, listed
-from unnest.formats.change_container.container_conversions import (
-    TargetFormat,
-    model_to_write,
-    target_format,
-)
-from unnest.formats.container_interface import Source, Target
+from unnest.formats.change_container.choose_target_format import target_format
+from unnest.formats.container_interface import Source, Target, TargetFormat
 from unnest.options import Dialect, FixOptions, PhaseMeter
 from unnest.outputs import container_suffixes, output_file_names, publish_output
 from unnest.outputs.write_and_read_back_jobs import (
@@ -130,7 +126,7 @@ class _Application:
         """Return what --keras 3 would do, unless it was given."""
         if self.options.keras == "3":
             return None
-        model = model_to_write(self.plan) if self.plan.refusal is None else None
+        model = self.plan.model_to_write if self.plan.refusal is None else None
         return keras_3_preview.as_keras_3(self.source, self.plan, result, model)
 
     # Steps, in their order

@@ -8,8 +8,7 @@ import stat
 
 from unnest.errors import Refused
 from unnest.files import overwrite_checks, write_errors, write_output_atomically
-from unnest.formats.change_container.container_conversions import TargetFormat
-from unnest.formats.container_interface import Source
+from unnest.formats.container_interface import Source, TargetFormat
 from unnest.formats.open_container import container
 from unnest.options import FixOptions
 

@@ -14,8 +14,7 @@ from unnest.core.plan import Choices, Plan
 from unnest.errors import Failed, Refused, UnnestError, Unreadable
 from unnest.files import write_output_atomically
 from unnest.files.copy_and_compare import copy_file, copy_tree, files_equal, folders_equal
-from unnest.formats.change_container.container_conversions import TargetFormat
-from unnest.formats.container_interface import Source
+from unnest.formats.container_interface import Source, TargetFormat
 from unnest.formats.open_container import container, open_container
 from unnest.options import FixOptions, Phase, PhaseMeter
 

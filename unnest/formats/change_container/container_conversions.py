@@ -1,4 +1,4 @@
-"""Choose the container of a result, and the form that the model takes in it.
+"""The conversions of a model from one container into another.
 
 A `ContainerConversion` is one way of a model from a container into another: the model that goes, the conditions that
 it must meet, its form there, and findings on what stays behind. `CONVERSIONS` has a row for each pair of containers.
@@ -11,153 +11,23 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import is_model
-from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras_facts.unloadable_models import layers_noted_as_shared
 from unnest.core.model import Stored, Tensor
-from unnest.core.plan import GraphCut, Output, Plan, Rearranged, Rewritten
+from unnest.core.plan import Output, Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code, Finding, listed
 from unnest.formats.change_container.conversion_checks import (
     check_dtypes,
-    check_frozen_parts,
-    check_listed_once,
-    check_owners_known,
     check_readable,
-    check_shapes_by_input,
-    check_weights,
     naming_file,
     no_architecture,
-    no_weights,
 )
 from unnest.formats.change_container.conversion_losses import (
     checkpoint_losses,
     dropped_parts,
-    layer_losses,
     never_held,
-    not_restored,
 )
-from unnest.formats.container_interface import ContainerName, Source, Target
-
-
-class TargetFormat(NamedTuple):
-    """A container, and what goes into it."""
-
-    container: ContainerName
-    output: Output
-    #: The suffix of a default output; None where the source's own stays.
-    suffix: str | None = None
-    #: Whether it is another form of the source's own container: JSON out of YAML.
-    reformed: bool = False
-    #: What it cannot hold, and what became another on the way.
-    findings: tuple[Finding, ...] = ()
-    #: What rules changed on the way, with --keras 3.
-    conversions: tuple[Conversion, ...] = ()
-    #: What was checked of the model before anything is written, by name.
-    checks: tuple[str, ...] = ()
-
-    @property
-    def model(self) -> Stored:
-        """The model as it is written."""
-        return self.output.model
-
-
-#: What --to calls each container's own form.
-OWN_FORM: dict[ContainerName, Target] = {
-    "h5": "h5",
-    "keras": "keras",
-    "weights_h5": "weights",
-    "saved_model": "saved_model",
-    "json": "json",
-}
-
-
-def model_to_write(plan: Plan) -> Stored:
-    """Return the model that a plan writes, in any container. Refused plans write none, and are not passed here."""
-    assert plan.output is not None
-    return plan.output.model
-
-
-def target_format(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """Return the target of a plan that is not refused.
-
-    Raises:
-        Refused: the output cannot be written to that container.
-
-    """
-    target = _chosen(source, plan, to)
-    if target.output is plan.output and plan.verdict == "clean":
-        return target
-    if target.container == "h5":
-        check_listed_once(source, target.model)
-        target = target._replace(findings=(*target.findings, *not_restored(target.model)))
-    if target.container != source.container:
-        check_frozen_parts(source, target.model)
-        target = target._replace(
-            findings=(*target.findings, *layer_losses(source, target.container, target.model))
-        )
-    if target.model.contents != "architecture" and not isinstance(target.output, GraphCut):
-        for model in (target.model, model_to_write(plan), plan.complete):
-            if model is not None:
-                check_weights(
-                    source,
-                    model,
-                    is_moved=target.container != source.container,
-                    takes_cudnn=target.container == "h5",
-                )
-        check_shapes_by_input(source, target.model)
-    return target
-
-
-def _chosen(source: Source, plan: Plan, to: Target | None) -> TargetFormat:
-    """Return the source's own container, or the conversion that --to names. Raises Refused."""
-    name = source.container
-    if name == "checkpoint":
-        if to is None and plan.verdict == "clean":
-            assert plan.output is not None
-            return TargetFormat(name, plan.output)
-        check_owners_known(plan)
-        return _conversion(source, to or "weights").apply(source, plan)
-    assert plan.output is not None
-    if source.reformed and to in (None, OWN_FORM[name]):
-        return TargetFormat(name, plan.output, source.reformed, reformed=to is not None)
-    if to is None and plan.verdict == "parallel" and source.written_as is not None:
-        to = source.written_as
-    if to is None or to == OWN_FORM.get(name):
-        if name == "saved_model" and plan.verdict == "parallel":
-            return TargetFormat(name, GraphCut(plan.output.model), findings=_of_a_cut(source, plan))
-        return TargetFormat(name, plan.output)
-    if source.stored.contents == "architecture" and to in ("h5", "keras", "weights"):
-        raise no_weights(source)
-    return _conversion(source, to).apply(source, plan)
-
-
-def _conversion(source: Source, to: Target) -> ContainerConversion:
-    """Return the row of the table. Raises Refused for a pair without a row."""
-    row = CONVERSIONS.get((source.container, to))
-    if row is not None:
-        return row
-    if source.container == "checkpoint":
-        raise Refused(
-            "cannot-write",
-            f"{source.path}: holds weights alone; --to weights, h5 or keras can hold that",
-        )
-    raise Refused(
-        "cannot-convert",
-        f"{source.path}: cannot go --to {to}: a SavedModel can only come from a SavedModel; "
-        "fix without --to, load the output, and call model.export(FOLDER)",
-    )
-
-
-def _of_a_cut(source: Source, plan: Plan) -> tuple[Finding, ...]:
-    """Report that a cut serving graph only serves, and how to get the Keras model, if the file has it as well."""
-    model = model_to_write(plan)
-    if model.architecture is None:
-        return ()
-    try:
-        check_readable(source, plan, model)
-    except Refused as e:
-        return (Code.SERVES_ONLY(instead=f"the Keras model cannot be written: {e.message}"),)
-    return (Code.SERVES_ONLY(instead="to keep a Keras model: unnest fix --keras 3, or --to h5"),)
+from unnest.formats.container_interface import ContainerName, Source, Target, TargetFormat
 
 
 def _with_model(output: Output | None, model: Stored) -> Output:
@@ -197,13 +67,13 @@ def _uniquely_named(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 def _whole_model(source: Source, plan: Plan) -> Stored:
     """Return the model that the plan writes; weights with the architecture that was given for them."""
-    model = model_to_write(plan)
+    model = plan.model_to_write
     return _complete(source, plan) if model.contents == "weights" else model
 
 
 def _readable_whole_model(source: Source, plan: Plan) -> Stored:
     """Return the same of a container whose weights are found by their owners. Raises Refused."""
-    check_readable(source, plan, model_to_write(plan))
+    check_readable(source, plan, plan.model_to_write)
     return _whole_model(source, plan)
 
 
@@ -214,7 +84,7 @@ def _complete_weights_model(source: Source, plan: Plan) -> Stored:
 
 def _model_to_write(_: Source, plan: Plan) -> Stored:
     """Return the model that the plan writes."""
-    return model_to_write(plan)
+    return plan.model_to_write
 
 
 # ---- conditions, beside those of `conversion_checks` ----

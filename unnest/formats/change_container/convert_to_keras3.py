@@ -12,11 +12,7 @@ from unnest.core.plan import Plan, Rearranged, Rewritten
 from unnest.errors import Refused
 from unnest.findings import Code
 from unnest.formats.change_container.adapted_state_to_config import with_adapted_state
-from unnest.formats.change_container.container_conversions import (
-    TargetFormat,
-    model_to_write,
-    target_format,
-)
+from unnest.formats.change_container.choose_target_format import target_format
 from unnest.formats.change_container.conversion_checks import (
     check_frozen_parts,
     check_owners_known,
@@ -32,7 +28,7 @@ from unnest.formats.change_container.conversion_losses import (
     dropped_parts,
     layer_losses,
 )
-from unnest.formats.container_interface import ContainerName, Source, Target
+from unnest.formats.container_interface import ContainerName, Source, Target, TargetFormat
 from unnest.formats.keras3.weights_to_paths import lay_out
 
 #: --to, and the container that holds a model of Keras 3 under it.
@@ -55,7 +51,7 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         Refused: the model cannot be written so.
 
     """
-    model = model_to_write(plan)
+    model = plan.model_to_write
     if model.is_keras_3:
         as_zip = source.container == "h5" and model.contents == "model" and to is None
         try:
@@ -119,7 +115,7 @@ def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -
 
 def _complete(source: Source, plan: Plan) -> Stored:
     """Return the model with its architecture, every layer's weights in Keras's order."""
-    model = model_to_write(plan)
+    model = plan.model_to_write
     if plan.complete is not None and model.architecture is None:
         model = plan.complete
     if model.architecture is None:

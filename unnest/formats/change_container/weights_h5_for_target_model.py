@@ -16,10 +16,9 @@ from unnest.core.weight_transfer.tf_keras_weights_by_way_of_keras3 import (
 )
 from unnest.errors import Refused
 from unnest.findings import Code
-from unnest.formats.change_container.container_conversions import TargetFormat
 from unnest.formats.change_container.conversion_checks import naming_file
 from unnest.formats.change_container.convert_to_keras3 import keras_3_target_format
-from unnest.formats.container_interface import Source
+from unnest.formats.container_interface import Source, TargetFormat
 from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 from unnest.formats.keras3.weights_to_paths import lay_out
 
