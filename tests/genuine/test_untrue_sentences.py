@@ -117,17 +117,20 @@ def test_tf_keras_is_named_where_masks_are_the_same(name: str, is_named: bool) -
     assert "tf_keras" in str(report.load) or not is_named
 
 
-@pytest.mark.parametrize("stack", ["tf23", "tf215"])
-def test_a_subclassed_saved_model_is_no_graph_alone(stack: str) -> None:
+@pytest.mark.parametrize("name", ["tf23", "tf215", "tf215-restored", "tf215-untraced"])
+def test_a_subclassed_saved_model_is_no_graph_alone(name: str) -> None:
     """Its metadata name the class and the Keras that wrote it; no graph of its layers is stored."""
-    folder = FIXTURES / "subclassed" / stack
-    facts = json.loads(folder.with_suffix(".json").read_text())
+    folder = FIXTURES / "subclassed" / name
+    facts = json.loads((folder.parent / f"{name}.json").read_text())
     report = unnest.inspect(folder)
     assert (report.verdict, report.writer.keras_version) == ("clean", facts["keras_version"])
     assert [f.message for f in report.findings if f.code == "no-graph"] == [
         f"{facts['class']} keeps its layers in code: the file has no graph of them"
     ]
-    assert (report.needs.classes == ()) is facts["loads_without_class"]
+    in_keras = ("tf_keras (Keras 2)", f"Keras {facts['keras_version']}, which wrote it")
+    is_named = facts["loads_without_class"]
+    assert report.loads_in == ("TensorFlow", *(in_keras if is_named else ()))
+    assert report.needs.classes == ()
     result = unnest.fix(folder, keras="3", dry_run=True)
     assert result.error is not None
     assert f"is a subclassed model: only the code of {facts['class']!r}" in result.error.message

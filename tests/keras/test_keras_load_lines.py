@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pytest
 
 import unnest
@@ -76,3 +78,22 @@ def test_the_records_know_the_classes_of_tf_keras(keras: Any) -> None:
     older = {name: record for name, record in LAYER_RECORDS.items() if {1, 2} & {*record.keras}}
     told = {n for n, record in older.items() if record.missing_in_tf_keras or record.found_if_given}
     assert told == older.keys() - found
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "subclassed").glob("*.json")), ids=str)
+def test_tf_keras_is_named_if_it_runs_a_subclassed_model_without_its_class(
+    path: Any, keras: Any
+) -> None:
+    if keras.__name__ != "tf_keras":
+        pytest.skip("for tf_keras")
+    report = unnest.inspect(path.with_suffix(""))
+    facts = json.loads(path.read_text())
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    try:
+        predictions = keras.models.load_model(path.with_suffix("")).predict(x, verbose=0)
+    except ValueError:
+        loads = False
+    else:
+        loads = np.allclose(predictions, facts["predictions"], atol=1e-6)
+    assert loads is facts["loads_without_class"]
+    assert any(software.startswith("tf_keras") for software in report.loads_in) is loads

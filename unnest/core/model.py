@@ -128,7 +128,8 @@ class Stored(NamedTuple):
     Keras's training_config (or compile_config). `groups`: in file order, one entry per layer, weightless ones included.
     `optimizer`: the flat optimizer state in file order, or None. `is_ours`: the file says that unnest
     wrote it, and that it holds a single-device model, in case the rest of it does not show that. `is_of_windows`: the
-    weights lie under paths of Windows, where a Keras on another system does not find them.
+    weights lie under paths of Windows, where a Keras on another system does not find them. `has_traced_calls`: a
+    SavedModel keeps the calls of a subclassed model as functions, by which Keras 2 runs it without the class.
     """
 
     contents: Contents
@@ -140,6 +141,7 @@ class Stored(NamedTuple):
     backend: str | None = None
     is_ours: bool = False
     is_of_windows: bool = False
+    has_traced_calls: bool = False
 
     @property
     def release(self) -> tuple[int, ...]:

@@ -296,7 +296,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
         return (
             ("Keras 2.12 to 2.15, on Windows",)
             if has_paths_of_windows(model, container)
-            else (TAKERS[container],)
+            else (TAKERS[container], *_takers_of_traced_calls(model))
         )
     if model.is_keras_3 and why_not_keras_3(model, container) is not None:
         return ()
@@ -319,6 +319,16 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
             else []
         ),
     )
+
+
+def _takers_of_traced_calls(model: Stored) -> tuple[str, ...]:
+    """Return what loads a SavedModel of a subclassed model without its class, beside TensorFlow itself.
+
+    (Source: SavedModels of TensorFlow 2.0 to 2.15, in the same Keras and in tf_keras 2.21.)
+    """
+    if not model.has_traced_calls:
+        return ()
+    return ("tf_keras (Keras 2)", f"Keras {model.keras_version}, which wrote it")
 
 
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:

@@ -126,6 +126,12 @@ def test_what_your_code_has_to_give_is_named() -> None:
         "Keras 2.1.6, which wrote it, with your Mine>Norm, scale",
     )
     assert loads_in(model, "a", "saved_model") == ("TensorFlow",)
+    traced = Stored("model", keras_version="2.15.0", has_traced_calls=True)
+    assert loads_in(traced, "a", "saved_model") == (
+        "TensorFlow",
+        "tf_keras (Keras 2)",
+        "Keras 2.15.0, which wrote it",
+    )
 
 
 def test_stored_code_in_an_archive() -> None:

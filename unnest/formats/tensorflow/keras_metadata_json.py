@@ -7,6 +7,7 @@ from typing import Any
 
 from unnest.core import json_tree
 from unnest.core.keras_facts.custom_functions_in_configs import is_keras_rule
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import Json, JsonObject, release_of
 from unnest.files.file_reading import read_plain_file
 from unnest.formats.tensorflow import protobuf_messages
@@ -18,6 +19,8 @@ MODULES_SINCE = (2, 13)
 
 #: The file with the Keras metadata of a SavedModel's objects, from TensorFlow 2.5 on.
 METADATA = "keras_metadata.pb"
+#: The child of a Keras object that is its traced call; without it the class has to be given.
+CALL = "__call__"
 #: Protobuf's own limit.
 MAX_METADATA = 1 << 31
 
@@ -28,6 +31,16 @@ def metadata_by_node(path: str) -> dict[int, str]:
         "KerasMetadata", read_plain_file(path, MAX_METADATA), path
     ).nodes
     return {int(n.node_id): str(n.metadata) for n in nodes}
+
+
+def needs_its_class(meta: JsonObject) -> bool:
+    """Return True for a custom class that Keras restores from its config alone, not by functions.
+
+    (Source: layers with `_must_restore_from_config` in SavedModels of TensorFlow 2.3 to 2.15.)
+    """
+    return meta.get("must_restore_from_config") is True and not is_keras_class(
+        str(meta.get("class_name")), meta
+    )
 
 
 def model_of_exported_json(value: JsonObject) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class SavedModelSource(Source):
         """Return the Keras model, its architecture None if not stored, and findings on what is not carried."""
         metadata = self._metadata(path, model)
         if metadata is None or not is_model(metadata["architecture"]):
-            return self._without_layers(metadata)
+            return self._without_layers(path, model, metadata)
         architecture, self._files_of_words = with_tables(
             metadata["architecture"], model, self.bundle, path, self.files
         )
@@ -140,16 +140,32 @@ class SavedModelSource(Source):
         return stored, ()
 
     def _without_layers(
-        self, metadata: dict[str, Any] | None
+        self, path: str, model: protobuf_messages.Message, metadata: dict[str, Any] | None
     ) -> tuple[Stored, tuple[Finding, ...]]:
         """Return a model that is stored without its layers; a subclassed one has its writer's versions."""
         if metadata is None or not metadata.get("is_subclassed"):
             return Stored("model"), ()
         self.subclassed = str(metadata["architecture"]["class_name"])
+        version = metadata.get("keras_version")
         stored = Stored(
-            "model", keras_version=metadata.get("keras_version"), backend=metadata.get("backend")
+            "model",
+            keras_version=version,
+            backend=metadata.get("backend"),
+            has_traced_calls=version is not None and self._has_traced_calls(path, model),
         )
         return stored, (Code.NO_GRAPH(what=self.subclassed),)
+
+    def _has_traced_calls(self, path: str, model: protobuf_messages.Message) -> bool:
+        """Return True if Keras 2 loads the subclassed model by its functions alone, without any custom class."""
+        roots = [m.objects.nodes[0] for m in model.meta_graphs if m.objects.nodes]
+        return any(
+            child.local_name == keras_metadata_json.CALL
+            for root in roots
+            for child in root.children
+        ) and not any(
+            keras_metadata_json.needs_its_class(parse_object(text, f"{path}: Keras metadata"))
+            for text in self._metadata_texts(path, model)
+        )
 
     def _metadata(self, path: str, model: protobuf_messages.Message) -> dict[str, Any] | None:
         """Return the Keras config of the root, wherever this layout stores it; None without one."""
@@ -166,6 +182,15 @@ class SavedModelSource(Source):
             return None
         meta = parse_object(text, f"{path}: the root's Keras metadata")
         return keras_metadata_json.model_of_root_metadata(meta)
+
+    def _metadata_texts(self, path: str, model: protobuf_messages.Message) -> Iterator[str]:
+        """Yield the Keras metadata of every object that has some."""
+        if METADATA in self.files:
+            yield from keras_metadata_json.metadata_by_node(os.path.join(path, METADATA)).values()
+            return
+        for meta in model.meta_graphs:
+            users = (node.user for node in meta.objects.nodes)
+            yield from (str(u.metadata) for u in users if u.identifier.startswith("_tf_keras"))
 
     def _root_metadata(self, path: str, model: protobuf_messages.Message) -> str:
         if METADATA in self.files:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unnest.formats.tensorflow.keras_metadata_json import model_of_root_metadata
+from unnest.formats.tensorflow.keras_metadata_json import model_of_root_metadata, needs_its_class
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,19 @@ def test_initializers_say_where_they_are_since_keras_2_13(
     assert read is not None
     layers: Any = read["architecture"]["config"]["layers"]
     assert layers[0]["config"]["kernel_initializer"] == {**rule, **added}
+
+
+@pytest.mark.parametrize(
+    ("class_name", "is_restored", "expected"),
+    [("Mine", True, True), ("Mine", False, False), ("LSTM", True, False)],
+)
+def test_a_custom_class_that_is_restored_from_its_config(
+    class_name: str, is_restored: bool, expected: bool
+) -> None:
+    """Keras makes its own classes again; a custom one it runs by stored functions, where it may."""
+    meta: Any = {
+        "class_name": class_name,
+        "must_restore_from_config": is_restored,
+        "config": {"units": 2},
+    }
+    assert needs_its_class(meta) is expected
