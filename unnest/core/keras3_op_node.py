@@ -24,6 +24,15 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphTensor:
+    """A tensor that is in the graph already: an output of the layer `layer`, by the builder's numbers."""
+
+    layer: str
+    call_index: int
+    tensor: int
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Output `index` of an operation that gives several (`Split`, `Unstack`, `TopK`)."""
 
@@ -47,5 +56,5 @@ class OpNode:
     kwargs: Mapping[str, Operand] = field(default_factory=dict)
 
 
-Operand: TypeAlias = "Input | Part | OpNode | Sequence[Operand] | Json"
+Operand: TypeAlias = "Input | GraphTensor | Part | OpNode | Sequence[Operand] | Json"
 """A tensor, a constant in Keras 3's JSON (`__slice__`, `__ellipsis__`, `__numpy__` included), or a list of operands."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from unnest.core import json_tree
-from unnest.core.keras3.layer_replacements import Config, GraphTensor, NewLayer, Piece, Weights
+from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
 from unnest.core.keras3.rule_catalog import RULES
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.layers.catalog import makes_masks
 from unnest.core.model import Json, JsonObject, Stored, release_of
 from unnest.findings import Finding

@@ -23,7 +23,6 @@ from unnest.core.keras3.graph.rename_layers_for_keras3 import keras_3_names
 from unnest.core.keras3.keras1.convert_merged_models import merged_branches
 from unnest.core.keras3.layer_replacements import (
     Choice,
-    GraphTensor,
     LayerArguments,
     LayerCall,
     NewLayer,
@@ -40,6 +39,7 @@ from unnest.core.keras3.masks.outputs_at_masked_steps import (
     split_directions,
     with_initial_state_at_masked_start,
 )
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref

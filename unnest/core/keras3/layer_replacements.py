@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import GraphTensor, Input, Operand, OpNode, Part
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -62,15 +62,6 @@ class LayerCall:
     layer: NewLayer
     args: tuple[NodeTree, ...]
     kwargs: Mapping[str, NodeTree] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class GraphTensor:
-    """A tensor that is in the graph already: an output of the layer `layer`, by the builder's numbers."""
-
-    layer: str
-    call_index: int
-    tensor: int
 
 
 NodeTree: TypeAlias = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
-from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras3.layer_replacements import LayerArguments, NewLayer, NodeTree
+from unnest.core.keras3_op_node import GraphTensor, OpNode
 
 X, Y, Z, MADE = (GraphTensor(name, 0, 0) for name in ("x", "y", "z", "made"))
 TENSORFLOW = "tensorflow"

@@ -11,7 +11,8 @@ from tests.unit.core.build import DENSE, functional, layer, source
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert_call_arguments import is_ref, keras_3_arguments, parse_call
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NewLayer, NodeTree
+from unnest.core.keras3.layer_replacements import LayerArguments, NewLayer, NodeTree
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.model import Json
 
 X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)

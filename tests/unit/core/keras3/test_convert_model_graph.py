@@ -12,7 +12,8 @@ from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.architecture import read
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.convert_model_graph import convert_graph, convert_nested
-from unnest.core.keras3.layer_replacements import GraphTensor, NewLayer
+from unnest.core.keras3.layer_replacements import NewLayer
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.model import Tensor
 
 X, Y = GraphTensor("x", 0, 0), GraphTensor("y", 0, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unnest.core.keras3.layer_replacements import (
-    GraphTensor,
     LayerArguments,
     LayerCall,
     NewLayer,
@@ -11,7 +10,7 @@ from unnest.core.keras3.layer_replacements import (
     tensors_in,
     with_inputs_filled_in,
 )
-from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras3_op_node import GraphTensor, Input, OpNode, Part
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 
 X, Y, Z = (GraphTensor(name, 0, 0) for name in "xyz")

@@ -11,12 +11,8 @@ from unnest.core.architecture.graph import keras_order, reached
 from unnest.core.architecture.nested_models import with_owner
 from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras3.conversion_context import refused
-from unnest.core.keras3.layer_replacements import (
-    FUNCTIONAL,
-    GraphTensor,
-    NewLayer,
-    NodeTree,
-)
+from unnest.core.keras3.layer_replacements import FUNCTIONAL, NewLayer, NodeTree
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import CallId, Json, JsonObject, Ref, Tensor
 

@@ -26,7 +26,6 @@ from unnest.core.keras3.layer_replacements import (
     Choice,
     EqualRows,
     Expansion,
-    GraphTensor,
     LayerArguments,
     LayerCall,
     NewLayer,
@@ -34,7 +33,7 @@ from unnest.core.keras3.layer_replacements import (
     Piece,
     tensors_in,
 )
-from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras3_op_node import GraphTensor, Input, OpNode, Part
 from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import JsonObject, Shape, Unknown

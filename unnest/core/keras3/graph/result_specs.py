@@ -7,13 +7,8 @@ from types import MappingProxyType
 
 from unnest.core import json_tree
 from unnest.core.json_tree import is_list
-from unnest.core.keras3.layer_replacements import (
-    FLOAT,
-    MODEL_MODULES,
-    GraphTensor,
-    NodeTree,
-)
-from unnest.core.keras3_op_node import UNKNOWN_DTYPE
+from unnest.core.keras3.layer_replacements import FLOAT, MODEL_MODULES, NodeTree
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, GraphTensor
 from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.layers.catalog import layer_record

@@ -12,14 +12,13 @@ from dataclasses import replace
 
 from unnest.core.keras3.conversion_context import refused
 from unnest.core.keras3.layer_replacements import (
-    GraphTensor,
     LayerCall,
     NewLayer,
     NodeTree,
     negated,
     numpy_operation,
 )
-from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras3_op_node import GraphTensor, OpNode
 from unnest.core.model import JsonObject, Shape
 
 LAYERS = ("Add", "Average")

@@ -9,7 +9,7 @@ from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plai
 from unnest.core.frontends.python_values import ON_NUMBERS
 from unnest.core.interpreters.batch_size_trials import result_rows
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, GraphTensor, Input, Operand, OpNode, Part
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import constant_array_arithmetic
@@ -79,7 +79,7 @@ def node(
 
 def _sized(arg: Operand, shapes: Mapping[int, Sized]) -> object:
     """Return an argument with shapes in place of tensors."""
-    if isinstance(arg, Input | Part | OpNode):
+    if isinstance(arg, Input | GraphTensor | Part | OpNode):
         return shapes.get(id(arg), Sized(None))
     if isinstance(arg, list | tuple):
         return [_sized(each, shapes) for each in arg]

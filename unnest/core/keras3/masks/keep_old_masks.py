@@ -17,7 +17,6 @@ from unnest.core.architecture import is_model
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
 from unnest.core.keras3.layer_replacements import (
     Expansion,
-    GraphTensor,
     LayerArguments,
     LayerCall,
     NewLayer,
@@ -50,6 +49,7 @@ from unnest.core.keras3.masks.outputs_at_masked_steps import (
     last_output_refusal,
     repeats_last_output,
 )
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import settings
 from unnest.core.layers.record import MaskUse

@@ -12,13 +12,8 @@ from collections.abc import Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.keras3.conversion_context import CannotConvert, Context, refused
-from unnest.core.keras3.layer_replacements import (
-    GraphTensor,
-    LayerCall,
-    NewLayer,
-    NodeTree,
-    numpy_operation,
-)
+from unnest.core.keras3.layer_replacements import LayerCall, NewLayer, NodeTree, numpy_operation
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse

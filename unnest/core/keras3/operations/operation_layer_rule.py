@@ -13,7 +13,6 @@ from unnest.core.keras3.layer_replacements import (
     LayerArguments,
     NodeTree,
     Piece,
-    with_inputs_filled_in,
 )
 from unnest.core.keras3.operations.graph_nodes_as_function_calls import NO_NODE, node_called
 from unnest.core.keras3.operations.random_ops_as_lambdas import (
@@ -22,7 +21,7 @@ from unnest.core.keras3.operations.random_ops_as_lambdas import (
 )
 from unnest.core.keras3.operations.symbolic_arguments import CallValues, holds_tensors
 from unnest.core.keras3.operations.translate_stored_function_call import function_called
-from unnest.core.keras3_op_node import Input, Operand, OpNode
+from unnest.core.keras3_op_node import GraphTensor, Operand, OpNode
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     CORE,
@@ -58,26 +57,24 @@ def rule(old: OldLayer) -> Piece:
                 value = node_called(node, old.config, values)
             if isinstance(value, ConstantArray):
                 value = values.constant_tensor(value)
-            operands = _operands(value, call)
+            operands = _operands(value, call.tensors[:1])
         except Unknown as reason:
             raise old.refused(f"{called_by} is not translated: {reason}") from reason
         except (IndexError, ValueError) as why:
             raise old.refused(f"{called_by} is not translated: {NO_NODE}") from why
         old.note("tf-operation")
         old.context.graph.results.setdefault(old.name, value)
-        return [with_inputs_filled_in(operand, values.tensors, {}) for operand in operands]
+        return operands  # type: ignore[return-value]  # operands without an Input are trees
 
     return Expansion(outputs)
 
 
-def _operands(value: SymbolicValue, call: LayerArguments) -> list[Operand]:
-    """Return the operations of the result; of a shape or a number, its replacement. Raises Unknown."""
+def _operands(value: SymbolicValue, read: Sequence[GraphTensor]) -> list[Operand]:
+    """Return the operations of the result; of a shape or a number, one that reads a tensor. Raises Unknown."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
     if isinstance(value, ShapeTuple | Size | Const | Items):
-        return [
-            OpNode(CORE, SHAPE_OR_NUMBER, {}, tuple(Input(k) for k in range(len(call.tensors[:1]))))
-        ]
+        return [OpNode(CORE, SHAPE_OR_NUMBER, {}, tuple(read))]
     return [_operand(value)]
 
 
@@ -86,6 +83,6 @@ def _operand(value: SymbolicValue) -> Operand:
         raise Unknown("a result that is no tensor")
     return (
         operators.calculation("Multiply", value, constant(1)).operand
-        if isinstance(value.operand, Input)
+        if isinstance(value.operand, GraphTensor)
         else value.operand
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from unnest.core.keras3.conversion_context import Context
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3.lambdas.names_and_calls import Keras3Call
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, NodeTree
-from unnest.core.keras3_op_node import Input
+from unnest.core.keras3.layer_replacements import LayerArguments, NodeTree
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     ConstantArray,
@@ -29,13 +29,6 @@ class CallValues:
 
     call: LayerArguments
     context: Context
-    #: Tensors that are read besides those of the call.
-    others: list[GraphTensor] = field(default_factory=list)
-
-    @property
-    def tensors(self) -> list[GraphTensor]:
-        """Every tensor that the result may read."""
-        return [*self.call.tensors, *self.others]
 
     def tensor(self, tensor: GraphTensor) -> SymbolicValue:
         """Return the value of a tensor; a shape or a number if an operation gave one."""
@@ -54,7 +47,7 @@ class CallValues:
             shape = made.shape if shape is None or is_whole else shape
             rows = rows if made.rows is None else made.rows
         return SymbolicTensor(
-            Input(self.tensors.index(tensor)),
+            tensor,
             self.call.dtype(tensor),
             "x",
             shape=shape,
@@ -65,8 +58,6 @@ class CallValues:
         """Return the first tensor of the graph with as many rows, or with any number of them; None without one."""
         for tensor, number in self.call.rows.numbers.items():
             if rows in (number, None) and self.call.dtype(tensor) in CAST_DTYPES:
-                if tensor not in self.tensors:
-                    self.others.append(tensor)
                 found = self.tensor(tensor)
                 if isinstance(found, SymbolicTensor) and found.shape is not None:
                     return found

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.core.keras3.graph.test_graph_builder import DENSE, NUMPY, started, tensor
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerCall, NewLayer
-from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras3.layer_replacements import LayerCall, NewLayer
+from unnest.core.keras3_op_node import GraphTensor, OpNode
 from unnest.core.model import Tensor
 
 
@@ -32,7 +32,7 @@ def test_a_model_holds_what_its_outputs_need() -> None:
 def test_a_call_that_no_output_needs_is_left_out() -> None:
     """Keras finds no layer for what such a call reads; the calls behind it, and what reads them, move up."""
     builder, x = started(None, 4)
-    reads_unused = builder.place(OpNode(NUMPY, "Tanh", {}, (x,)), "unused")  # type: ignore[arg-type]  # as above
+    reads_unused = builder.place(OpNode(NUMPY, "Tanh", {}, (x,)), "unused")
     shared = [builder.place(LayerCall(DENSE, (operand,)), "d") for operand in (x, reads_unused, x)]
     last = builder.place(OpNode(NUMPY, "Add", {}, (shared[0], shared[2])), "sum")  # type: ignore[arg-type]  # as above
     assert isinstance(last, GraphTensor)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from unnest.core.keras3.graph.graph_builder import Builder
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerCall, NewLayer
-from unnest.core.keras3_op_node import Input, OpNode, Part
+from unnest.core.keras3.layer_replacements import LayerCall, NewLayer
+from unnest.core.keras3_op_node import GraphTensor, Input, OpNode, Part
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Tensor
 
@@ -80,7 +80,7 @@ def test_two_calls_of_a_layer_share_its_entry() -> None:
 
 def test_one_operation_is_called_once_and_an_equal_one_again() -> None:
     builder, x = started(None, 4)
-    split, same = (OpNode(NUMPY, "Split", {"axis": 1}, (x,)) for _ in range(2))  # type: ignore[arg-type]  # placed trees
+    split, same = (OpNode(NUMPY, "Split", {"axis": 1}, (x,)) for _ in range(2))
     made = builder.place([Part(split, 0), Part(split, 1), Part(same, 0)], "l")
     assert made == [
         GraphTensor("l_split", 0, 0),
@@ -105,7 +105,7 @@ def test_names(reserved: tuple[str, ...], last: str | None, names: list[str]) ->
     """The outermost operation alone has the name that is asked for, where nothing else has it."""
     builder, x = started(None, 4)
     builder.reserved |= set(reserved)
-    inner = OpNode(NUMPY, "ExpandDims", {"axis": 1}, (x,))  # type: ignore[arg-type]  # placed trees are operands
+    inner = OpNode(NUMPY, "ExpandDims", {"axis": 1}, (x,))
     assert builder.place(OpNode(NUMPY, "Add", {}, (inner, 1.0)), "l", last) == GraphTensor(
         names[-1], 0, 0
     )

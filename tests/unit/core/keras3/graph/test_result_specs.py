@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.core.keras3.graph.test_graph_builder import NUMPY, started
 from unnest.core.keras3.graph.result_specs import dtype_of, layer_rows
-from unnest.core.keras3.layer_replacements import GraphTensor, LayerArguments, LayerCall, NewLayer
-from unnest.core.keras3_op_node import UNKNOWN_DTYPE, OpNode
+from unnest.core.keras3.layer_replacements import LayerArguments, LayerCall, NewLayer
+from unnest.core.keras3_op_node import UNKNOWN_DTYPE, GraphTensor, OpNode
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Json, JsonObject
 
@@ -51,7 +51,7 @@ def test_the_dtype_of_what_is_given(
 def test_a_dtype_is_known_where_a_shape_is_not() -> None:
     """Of an operation behind an operation, each told by the graph alone."""
     builder, x = started(None, 4)
-    whole = builder.place(OpNode("keras.src.ops.core", "Cast", {"dtype": "int32"}, (x,)), "c", "c")  # type: ignore[arg-type]
+    whole = builder.place(OpNode("keras.src.ops.core", "Cast", {"dtype": "int32"}, (x,)), "c", "c")
     found = builder.place(OpNode(NUMPY, "Trace", {}, (whole,)), "f", "f")  # type: ignore[arg-type]
     assert isinstance(found, GraphTensor)
     assert builder.specs[found] is None
@@ -61,7 +61,7 @@ def test_a_dtype_is_known_where_a_shape_is_not() -> None:
 def test_a_shape_is_known_behind_operations() -> None:
     """And behind a Reshape that states all of it, whatever was before."""
     builder, x = started(None, 4)
-    turned = builder.place(OpNode(NUMPY, "Sum", {"axis": 1, "keepdims": True}, (x,)), "s", "s")  # type: ignore[arg-type]
+    turned = builder.place(OpNode(NUMPY, "Sum", {"axis": 1, "keepdims": True}, (x,)), "s", "s")
     found = builder.place(OpNode(NUMPY, "Trace", {}, (turned,)), "t", "t")  # type: ignore[arg-type]
     config: JsonObject = {"name": "r", "target_shape": [2, 3], "dtype": "float32"}
     shaped = builder.place(LayerCall(NewLayer("r", "Reshape", config), (found,)), "r")

@@ -10,15 +10,9 @@ import pytest
 from tests.unit.core.keras3.layers.making import of_keras_2_2
 from unnest.core.keras3.conversion_context import CannotConvert, Context, OldLayer
 from unnest.core.keras3.graph.graph_builder import Builder
-from unnest.core.keras3.layer_replacements import (
-    Choice,
-    Expansion,
-    GraphTensor,
-    LayerArguments,
-    NewLayer,
-    Piece,
-)
+from unnest.core.keras3.layer_replacements import Choice, Expansion, LayerArguments, NewLayer, Piece
 from unnest.core.keras3.layers import removed_layers
+from unnest.core.keras3_op_node import GraphTensor
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import Recipe, Tensor
 

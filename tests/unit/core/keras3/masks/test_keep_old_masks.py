@@ -23,15 +23,9 @@ from tests.unit.core.keras3.mask_cases import (
     numpy,
 )
 from unnest.core.keras3.conversion_context import CannotConvert, Context
-from unnest.core.keras3.layer_replacements import (
-    GraphTensor,
-    LayerArguments,
-    LayerCall,
-    NewLayer,
-    NodeTree,
-)
+from unnest.core.keras3.layer_replacements import LayerArguments, LayerCall, NewLayer, NodeTree
 from unnest.core.keras3.masks.keep_old_masks import OldMask, OldMasks, check_chain
-from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras3_op_node import GraphTensor, OpNode
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 from unnest.core.model import JsonObject
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.layer_replacements import Expansion, GraphTensor, LayerArguments, NodeTree
+from unnest.core.keras3.layer_replacements import Expansion, LayerArguments, NodeTree
 from unnest.core.keras3.operations.operation_layer_rule import rule
-from unnest.core.keras3_op_node import OpNode
+from unnest.core.keras3_op_node import GraphTensor, OpNode
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
 
 NUMPY, NN, CORE = "keras.src.ops.numpy", "keras.src.ops.nn", "keras.src.ops.core"
