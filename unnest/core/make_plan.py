@@ -30,6 +30,10 @@ from unnest.core.weight_assignment.check_weights_fit_architecture import (
     check_architecture,
     check_list_order,
 )
+from unnest.core.weight_assignment.find_misplaced_weights import (
+    misplaced_nested_model,
+    model_with_weights_stored_once,
+)
 from unnest.core.weight_assignment.flat_list.reorder_frozen_lists import reorder_frozen_lists
 from unnest.core.weight_assignment.layer_groups.divide_by_architecture import divide_parallel_groups
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
@@ -96,10 +100,23 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         near_misses=unwrapped.near_misses,
     )
     if unwrapped.refusal:
-        return parallel._replace(
-            refusal=Refusal("weights-ambiguous", f"{unwrapped.refusal}; {KEEP_NESTED}")
-        )
+        is_advised = not choices.keep_nested and _loads_if_nested(parallel, start, choices)
+        why = unwrapped.refusal + (KEEP_NESTED if is_advised else "")
+        return parallel._replace(refusal=Refusal("weights-ambiguous", why))
     return with_output(parallel, start, unwrapped)
+
+
+def _loads_if_nested(parallel: Plan, start: ModelWithWeights, choices: Choices) -> bool:
+    """Return True if the template can stay a nested model, and Keras finds its weights again where they are."""
+    unwrapped = remove_all_wrappers.unwrap_all(
+        start, keep_nested=True, slice_layers=choices.slice_layers
+    )
+    if unwrapped.refusal:
+        return False
+    output = with_output(parallel, start, unwrapped).output
+    return isinstance(output, Rewritten) and not (
+        misplaced_nested_model(output.model) or model_with_weights_stored_once(output.model)
+    )
 
 
 def _graph_model(architecture: JsonObject) -> JsonObject | None:

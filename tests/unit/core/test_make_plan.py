@@ -153,3 +153,33 @@ def test_a_near_miss_is_told() -> None:
     result = plan(stored(channels))
     assert result.verdict == "clean"
     assert [miss.layer for miss in result.near_misses] == ["m"]
+
+
+def test_no_nested_template_is_advised_that_loads_nowhere() -> None:
+    """A model that is called and applied to steps, listed once and under names that are not its own."""
+    each = functional(
+        source("ex"),
+        layer("score", ["ex"], **DENSE),
+        inputs=[("ex", 0, 0)],
+        outputs=[("score", 0, 0)],
+        name="each",
+    )
+    steps = layer("steps", ["tx"], kind="TimeDistributed", layer=each)
+    template = functional(
+        source("tx"),
+        steps,
+        nested(each, ["tx"]),
+        inputs=[("tx", 0, 0)],
+        outputs=[("each", 1, 0)],
+        name="t",
+    )
+    towers = nested(template, [("s", 0, 0)], [("s", 0, 1)])
+    parallel = functional(
+        source(), split("s", "x"), towers, MERGE, outputs=[("m", 0, 0)], name="outer"
+    )
+    weights = tensors("p/kernel:0", "p/bias:0")
+    groups = (Group("x", ()), Group("s", ()), Group("t", weights), Group("m", ()))
+    refusal = plan(stored(parallel, groups)).refusal
+    assert refusal is not None
+    assert refusal.code == "weights-ambiguous"
+    assert "--keep-nested" not in refusal.message

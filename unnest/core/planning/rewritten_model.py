@@ -27,7 +27,11 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
 )
 from unnest.findings import Code
 
-KEEP_NESTED = "--keep-nested keeps the template as a nested model, its weights in the order in which they were saved"
+KEEP_NESTED = (
+    "; --keep-nested (not with --keras 3) keeps the template as a nested model, its weights in the order in which they"
+    " were saved"
+)
+"""The end of a refusal where the option leads to a file that loads."""
 
 
 def with_output(parallel: Plan, start: ModelWithWeights, unwrapped: Unwrapped) -> Plan:
@@ -61,7 +65,7 @@ def with_output(parallel: Plan, start: ModelWithWeights, unwrapped: Unwrapped) -
     lost = {t.ref for t in dropped} & staying
     if lost:
         why = f"{len(lost)} tensors would be lost, {min(lost)} among them"
-        return parallel._replace(refusal=Refusal("weights-unplaced", f"{why}; {KEEP_NESTED}"))
+        return parallel._replace(refusal=Refusal("weights-unplaced", f"{why}{KEEP_NESTED}"))
     return parallel._replace(output=Rewritten(result), dropped=dropped)
 
 

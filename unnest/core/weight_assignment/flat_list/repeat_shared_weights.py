@@ -1,4 +1,4 @@
-"""Layers that several nested models, or wrapping layers, of one model share: tf.keras and Keras 3 store them once.
+"""Layers that nested models or wrapping layers of one model share, or models: tf.keras and Keras 3 store them once.
 
 A nested model's flat list is free of repetitions from TensorFlow 2.0 on (source: files of tf.keras 2.0.4 to 2.15 and
 of Keras 3.15): the weights stand at the first place, and the config of each model or wrapping layer has a copy of the
@@ -34,7 +34,8 @@ class _Place(NamedTuple):
     """A layer that is no model, at one of its places, and how many trained weights and others its config promises.
 
     `entry` is the layer that has them: another than `layer` where that one wraps it and has none of its own. `path` are
-    the names of the models within that lead to it, and its own.
+    the names of the models within that lead to it, and its own. `is_of_called_model`: `layer` wraps a model that is
+    called by itself as well.
     """
 
     path: tuple[str, ...]
@@ -43,6 +44,7 @@ class _Place(NamedTuple):
     trained: int
     rest: int
     is_known: bool
+    is_of_called_model: bool = False
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ def repeat_shared_weights(tensors: Sequence[Tensor], graph: Graph) -> Sequence[T
 
     It is certain where the list is shorter than what the configs promise by just what layers promise that are met
     again, by name, class and config, in another nested model or wrapping layer; and what stands at their first place
-    bears their name.
+    bears their name. A model that is called and also wrapped (by a TimeDistributed) is met again layer by layer.
     """
     places = [*_places(graph)]
     first: dict[str, _Place] = {}
@@ -105,21 +107,9 @@ def lacks_weights_of_wrapped_models(tensors: Sequence[Tensor], graph: Graph) -> 
     another, in `.h5` files of TensorFlow 2.0 to 2.3, loaded by their own Keras and by tf_keras 2.21.)
     """
     places = [*_places(graph)]
-    if not all(place.is_known for place in places):
-        return False
-    called = {
-        (layer.name, layer.stored.get("class_name")): without_numbers(layer.stored.get("config"))
-        for layer in _models_within(graph)
-    }
-    repeated = sum(
-        place.total
-        for place in places
-        if place.entry is not place.layer.stored
-        and is_model(place.entry)
-        and called.get((place.name, place.entry.get("class_name")))
-        == without_numbers(place.entry.get("config"))
-    )
-    return repeated == _total(places) - len(tensors) > 0
+    repeated = _total(place for place in places if place.is_of_called_model)
+    are_known = all(place.is_known for place in places)
+    return are_known and repeated == _total(places) - len(tensors) > 0
 
 
 def _models_within(graph: Graph) -> Iterator[Layer]:
@@ -131,13 +121,32 @@ def _models_within(graph: Graph) -> Iterator[Layer]:
 
 
 def _places(graph: Graph) -> Iterator[_Place]:
-    """Yield the layers of a model and its nested models, in the order of a flat list."""
+    """Yield the layers of a model and its nested models, in the order of a flat list.
+
+    A layer that wraps a model which is also called by itself has a place for each of that model's layers.
+    """
+    called = {
+        (layer.name, layer.stored.get("class_name")): without_numbers(layer.stored.get("config"))
+        for layer in _models_within(graph)
+    }
     for path, layer in leaves(graph.model):
-        candidate = OwnerCandidate.of(layer, "")
-        is_known = candidate.promised is not None or candidate.has_none
-        yield _Place(
-            path, layer, wrapped_layer(layer.stored) or layer.stored, *candidate.counts(), is_known
-        )
+        place = _place(path, layer)
+        entry = place.entry
+        own_config = called.get((place.name, entry.get("class_name")))
+        if own_config is None or own_config != without_numbers(entry.get("config")):
+            yield place
+            continue
+        within = [_place(path, leaf)._replace(layer=layer) for _, leaf in leaves(entry)]
+        counts = sum(p.trained for p in within), sum(p.rest for p in within)
+        for part in within if counts == (place.trained, place.rest) else [place]:
+            yield part._replace(is_of_called_model=True)
+
+
+def _place(path: tuple[str, ...], layer: Layer) -> _Place:
+    candidate = OwnerCandidate.of(layer, "")
+    is_known = candidate.promised is not None or candidate.has_none
+    entry = wrapped_layer(layer.stored) or layer.stored
+    return _Place(path, layer, entry, *candidate.counts(), is_known)
 
 
 def _total(places: Iterable[_Place]) -> int:

@@ -10,7 +10,10 @@ from tests.unit.core.build import DENSE, NORM, functional, layer, nested, source
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat_list
-from unnest.core.weight_assignment.flat_list.repeat_shared_weights import repeat_shared_weights
+from unnest.core.weight_assignment.flat_list.repeat_shared_weights import (
+    lacks_weights_of_wrapped_models,
+    repeat_shared_weights,
+)
 
 
 def dense(name: str, before: str, **config: Any) -> dict[str, Any]:
@@ -117,3 +120,54 @@ def test_owners_are_told() -> None:
         ("other", "both")
     ] * 2
     assert [t.name for t in found if not t.trained] == ["n/mean:0", "n/variance:0"]
+
+
+def called_and_applied(*, held: dict[str, Any], first: str = "steps") -> Graph:
+    """A model `each` that is called, and a TimeDistributed layer over `held`, one before the other."""
+    each = model("each", dense("score", "x"), norm("n", "score"))
+    steps = layer("steps", ["x"], kind="TimeDistributed", layer=held)
+    return template(*([steps, each] if first == "steps" else [each, steps]))
+
+
+EACH = {
+    key: value
+    for key, value in model("each", dense("score", "x"), norm("n", "score")).items()
+    if key != "name"
+}
+LISTED = ["score/kernel:0", "score/bias:0", "n/gamma:0", "n/beta:0", "n/mean:0", "n/variance:0"]
+
+
+@pytest.mark.parametrize("first", ["steps", "each"])
+def test_model_that_is_called_and_applied(first: str) -> None:
+    """Its weights are listed once, and go to both."""
+    graph = called_and_applied(held=EACH, first=first)
+    assert lacks_weights_of_wrapped_models(tensors(*LISTED), graph)
+    shares = divide_flat_list(tensors(*LISTED), graph)
+    assert [t.name for t in shares["steps"].tensors] == LISTED
+    assert [t.name for t in shares["each"].tensors] == LISTED
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {**EACH, "config": {**EACH["config"], "name": "other"}},
+        {
+            k: v
+            for k, v in model("each", dense("score", "x", units=5), norm("n", "score")).items()
+            if k != "name"
+        },
+    ],
+    ids=["another name", "another config"],
+)
+def test_model_that_is_not_the_one_applied(held: dict[str, Any]) -> None:
+    graph = called_and_applied(held=held)
+    assert not lacks_weights_of_wrapped_models(tensors(*LISTED), graph)
+    assert placed(LISTED, graph) == LISTED
+
+
+def test_list_of_a_model_that_is_called_and_applied_with_other_names() -> None:
+    """No Keras loads it, and whose weights they are is not certain."""
+    names = [name.replace("score", "other") for name in LISTED]
+    graph = called_and_applied(held=EACH)
+    assert lacks_weights_of_wrapped_models(tensors(*names), graph)
+    assert placed(names, graph) == names
