@@ -50,7 +50,7 @@ class Frame(ABC, Generic[DomainValue]):
     Python, the jumps of which are counted otherwise.
 
     `local`: the arguments by name. `free`: the values that the function captured, in order. `work`: counts what it
-    does, together with the function around it.
+    does; given by the function around it, which counts with it.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class Frame(ABC, Generic[DomainValue]):
         domain: ValueDomain[DomainValue],
         local: Mapping[str, StackValue[DomainValue]],
         free: Sequence[DomainValue | Cell[DomainValue]],
-        work: RunCost,
+        work: RunCost | None = None,
     ) -> None:
         self._python = python
         self._code = code
         self._domain = domain
-        self._work = work
+        self._work = work or RunCost()
         self._since_311 = code.layout == "3.11"
         self._since_313 = python.release >= (3, 13)
-        self._stack = OperandStack(code.stack, domain.size, work, self._function_value)
+        self._stack = OperandStack(code.stack, domain.size, self._work, self._function_value)
         self._variables = Variables(python, code, domain, local, free)
         #: Names for the last arguments of the call that comes next.
         self._keywords: tuple[str, ...] = ()

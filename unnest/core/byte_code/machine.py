@@ -31,17 +31,15 @@ from unnest.core.byte_code.instructions.variables_and_modules import VariableIns
 from unnest.core.byte_code.machine_errors_and_run_cost import (
     Impossible,
     MayBeCaught,
-    RunCost,
     Stopped,
     spend_on,
 )
-from unnest.core.byte_code.opcode_tables import BRANCHES, Python
-from unnest.core.byte_code.read_code_objects import GENERATOR, CodeObject
-from unnest.core.byte_code.runtime_values import Cell, InnerFunction, Null, StackValue
+from unnest.core.byte_code.opcode_tables import BRANCHES
+from unnest.core.byte_code.read_code_objects import GENERATOR
+from unnest.core.byte_code.runtime_values import InnerFunction, Null, StackValue
 from unnest.core.byte_code.value_domain import (
     BEYOND_EXPRESSIONS,
     DomainValue,
-    ValueDomain,
 )
 from unnest.core.model import Unknown
 
@@ -60,17 +58,6 @@ class Machine(
     `free` are the values that it captured, in order; an inner function shares its cells with the one around it, and
     the work is counted for both together.
     """
-
-    def __init__(
-        self,
-        python: Python,
-        code: CodeObject,
-        domain: ValueDomain[DomainValue],
-        local: Mapping[str, StackValue[DomainValue]],
-        free: Sequence[DomainValue | Cell[DomainValue]],
-        work: RunCost | None = None,
-    ) -> None:
-        super().__init__(python, code, domain, local, free, work or RunCost())
 
     def run(self) -> DomainValue:
         """Return the function's result.
