@@ -170,6 +170,19 @@ def writing(path: str) -> Iterator[None]:
         raise Failed("write", f"{path}: cannot be written ({what}); please report it") from e
 
 
+@contextmanager
+def writing_file(path: str) -> Iterator[None]:
+    """Translate what writing one file raises, of the system or of HDF5, to Failed, with advice."""
+    from unnest.files.write_errors import write_failed  # an inspect writes nothing
+
+    try:
+        yield
+    except (OSError, RuntimeError) as e:
+        raise write_failed(path, e) from e
+    except (ValueError, KeyError) as e:
+        raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+
+
 __all__ = [
     "blames_system",
     "describe_defect",
@@ -179,4 +192,5 @@ __all__ = [
     "out_of_memory",
     "reading",
     "writing",
+    "writing_file",
 ]

@@ -12,7 +12,6 @@ import h5py
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Output
 from unnest.errors import Failed
-from unnest.files.write_errors import write_failed
 from unnest.formats.container_interface import (
     MARK,
     MARKED,
@@ -33,7 +32,7 @@ from unnest.formats.hdf5.legacy_h5_reader import (
 )
 from unnest.formats.hdf5.tensors_into_hdf5 import TensorCopier
 from unnest.formats.parse_json import dump
-from unnest.formats.translate_errors import oneline
+from unnest.formats.translate_errors import writing_file
 
 
 class H5Container(Container):
@@ -48,16 +47,12 @@ class H5Container(Container):
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Copy what the output's model names out of `source`. Raises Failed."""
-        try:
+        with writing_file(path):
             copier = TensorCopier(source, progress)
             with h5py.File(path, "x", libver="earliest") as hdf5:
                 _Writer(hdf5, output.model, source, copier).write()
             with open(path, "r+b", buffering=0) as file:
                 copier.fill_declared(file)
-        except (OSError, RuntimeError) as e:
-            raise write_failed(path, e) from e
-        except (ValueError, KeyError) as e:
-            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
 
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes

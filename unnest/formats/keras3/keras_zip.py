@@ -24,7 +24,6 @@ from unnest.errors import Failed, Unreadable
 from unnest.files.file_reading import FileWindow
 from unnest.files.portable_file_operations import pread, write_all
 from unnest.files.temporary_files import no_room_error, unnamed_file
-from unnest.files.write_errors import write_failed
 from unnest.formats.container_interface import (
     MARK,
     MODEL_SUFFIXES,
@@ -51,7 +50,7 @@ from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.write_zip_member_in_place import ZipTarget, crc32_of
 from unnest.formats.parse_json import dump, is_architecture, parse_object
-from unnest.formats.translate_errors import oneline
+from unnest.formats.translate_errors import oneline, writing_file
 
 #: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
 MAX_EXPANSION, SMALL = 200, 64 << 20
@@ -346,22 +345,17 @@ class KerasContainer(Container):
             _other_members(source.members, output.moves) if isinstance(output, Rearranged) else {}
         )
         metadata = _metadata(output, source)
-        try:
-            with open(path, "x+b", buffering=0) as file:
-                target = ZipTarget(file)
-                with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-                    _add(archive, METADATA, dump(metadata).encode())
-                    _add(archive, CONFIG, dump(_config(model)).encode())
-                    for new, old in sorted(other_members.items()):
-                        _copy_member(archive, new, source, old)
-                    weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
-                    target.add(
-                        archive, weights, lambda rest: write_weights(rest, output, source, progress)
-                    )
-        except (OSError, RuntimeError) as e:
-            raise write_failed(path, e) from e
-        except (ValueError, KeyError) as e:
-            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+        with writing_file(path), open(path, "x+b", buffering=0) as file:
+            target = ZipTarget(file)
+            with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+                _add(archive, METADATA, dump(metadata).encode())
+                _add(archive, CONFIG, dump(_config(model)).encode())
+                for new, old in sorted(other_members.items()):
+                    _copy_member(archive, new, source, old)
+                weights = zipfile.ZipInfo(WEIGHTS, EPOCH)
+                target.add(
+                    archive, weights, lambda rest: write_weights(rest, output, source, progress)
+                )
 
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes

@@ -21,8 +21,7 @@ from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 from unnest.core.weight_transfer.load_into_model import PlacedWeights, place_leaves
 from unnest.core.weight_transfer.state_for_compiled_optimizer import StateAlone
 from unnest.core.weight_transfer.target_model import TargetModel
-from unnest.errors import Failed, Refused, Unreadable
-from unnest.files.write_errors import write_failed
+from unnest.errors import Refused, Unreadable
 from unnest.findings import Code
 from unnest.formats.container_interface import MARK, Container, OnBytes, Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
@@ -36,7 +35,7 @@ from unnest.formats.keras3.shared_layers import SharedLayers
 from unnest.formats.keras3.sub_tree_moves import moves_to
 from unnest.formats.keras3.weights_from_paths import Placement
 from unnest.formats.keras3.weights_json_map import map_of
-from unnest.formats.translate_errors import oneline
+from unnest.formats.translate_errors import writing_file
 
 
 class _PathWrapper(NamedTuple):
@@ -385,13 +384,8 @@ class WeightsContainer(Container):
 
     def write(self, output: Output, source: Source, path: str, progress: OnBytes) -> None:
         """Move the sub-trees as the plan says, or lay them out anew. Raises Failed."""
-        try:
-            with open(path, "x+b", buffering=0) as file:
-                write_weights(file, output, source, progress, marked=True)
-        except (OSError, RuntimeError) as e:
-            raise write_failed(path, e) from e
-        except (ValueError, KeyError) as e:
-            raise Failed("write", f"{path}: cannot be written ({oneline(e)})") from e
+        with writing_file(path), open(path, "x+b", buffering=0) as file:
+            write_weights(file, output, source, progress, marked=True)
 
     def verify(
         self, output: Output, source: Source, path: str, progress: OnBytes
