@@ -6,6 +6,7 @@ and only the container that made a handle can turn it into bytes.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -79,10 +80,7 @@ class Tensor(NamedTuple):
     @property
     def size(self) -> int:
         """The number of elements."""
-        n = 1
-        for d in self.shape:
-            n *= d
-        return n
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:

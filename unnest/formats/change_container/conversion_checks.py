@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
-from unnest.core.architecture.nested_models import leaf_entries
+from unnest.core.architecture.nested_models import by_owner, leaf_entries
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
@@ -178,11 +178,6 @@ def other_architecture(source: Source, why: str) -> Refused:
     return Refused("architecture-mismatch", f"{source.path}: {why}; {advice}")
 
 
-def _of_inner_layer(tensors: Sequence[Tensor], name: str) -> list[Tensor]:
-    """Return the tensors of a model that a layer in it owns, as those of the layer itself."""
-    return [t._replace(owner=t.owner[1:]) for t in tensors if t.owner[:1] == (name,)]
-
-
 def _check_stored_elsewhere(
     source: Source, layer: Layer, architecture: JsonObject, *, is_moved: bool
 ) -> None:
@@ -204,8 +199,9 @@ def _check_complete(
     """Raise Refused if one of Keras's own layers, in a nested model too, has too few of its weights, or too many."""
     if layer.is_model:
         may_have_none = not (is_moved and tensors and all(t.owner for t in tensors))
+        owned = by_owner(tensors)
         for name, inner in read(layer.stored).layers.items():
-            own = _of_inner_layer(tensors, name)
+            own = owned.get(name, ())
             _check_complete(source, inner, own, may_have_none=may_have_none, is_moved=is_moved)
         return
     promised, weights = (

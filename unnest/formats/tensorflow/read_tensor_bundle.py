@@ -11,6 +11,7 @@ Nothing here holds a tensor: bytes are handed out in blocks, and the checksum is
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -70,10 +71,7 @@ class BundleEntry(NamedTuple):
     @property
     def size(self) -> int:
         """The number of elements."""
-        n = 1
-        for d in self.shape:
-            n *= d
-        return n
+        return math.prod(self.shape)
 
 
 class Bundle:
