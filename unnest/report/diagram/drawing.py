@@ -159,11 +159,11 @@ def _figure(
 ) -> Figure:  # fmt: skip
     """Return the figure of one graph. `kept`: the layers that are a template's; None for all."""
     found = found[:WRAPPERS_DRAWN]
-    roles = {call: role for wrapper in found for call, role in _roles(graph, wrapper)}
+    roles = {call: role for wrapper in found for call, role in _roles(wrapper)}
     wrapper_of = {
         call: n
         for n, wrapper in enumerate(found)
-        for tower in _towers(graph, wrapper)
+        for tower in wrapper.tower_calls
         for call in tower
     }
     boxes, edges = _boxes(graph, _drawn_as_one(graph, found, roles, depth))
@@ -198,7 +198,7 @@ def _drawn_as_one(
     shared = {
         call: f"\0tower {n} {i}"
         for n, wrapper in enumerate(found)
-        for i, tower in enumerate(_towers(graph, wrapper))
+        for i, tower in enumerate(wrapper.tower_calls)
         if len(tower) > 1
         for call in tower
     }
@@ -249,41 +249,17 @@ def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None
     return _figure(graph, recognise(graph, vouched).wrappers, vouched, depth=depth + 1)
 
 
-def _roles(graph: Graph, found: LayerWrapper) -> Iterator[tuple[CallId, Role]]:
+def _roles(found: LayerWrapper) -> Iterator[tuple[CallId, Role]]:
     yield from ((call, "slice") for call in found.slices)
-    yield from ((call, "tower") for tower in _towers(graph, found) for call in tower)
+    yield from ((call, "tower") for tower in found.tower_calls for call in tower)
     yield from ((call, "merge") for merge in found.merges for call in merge.calls)
-
-
-def _towers(graph: Graph, found: LayerWrapper) -> list[frozenset[CallId]]:
-    """Return the calls of each tower: one of a nested model, or those of own layers between slices and merges.
-
-    What no slice leads to is read by towers, and part of none.
-    """
-    if found.inline is None:
-        return [frozenset({tower}) for tower in found.towers]
-    between = set(found.slices)
-    merging = {call for merge in found.merges for call in merge.calls}
-    for call in _in_order(graph):
-        if call not in merging and any(ref.call in between for ref in graph.call(call).reads):
-            between.add(call)
-    towers = []
-    for end in found.towers:
-        tower, waiting = set[CallId](), [end]
-        while waiting:
-            call = waiting.pop()
-            if call in between and call not in found.slices and call not in tower:
-                tower.add(call)
-                waiting += [ref.call for ref in graph.call(call).reads]
-        towers.append(frozenset(tower))
-    return towers
 
 
 def _hidden(graph: Graph, found: LayerWrapper) -> frozenset[CallId]:
     """Return the calls of towers that are not drawn for their number, with their slices and merges."""
     if len(found.towers) <= TOWERS_DRAWN:
         return frozenset()
-    towers = _towers(graph, found)
+    towers = found.tower_calls
     hidden = set().union(*towers[TOWERS_AHEAD:-1]) - towers[0]
     last = {merge.calls[0] for merge in found.merges}
     joins = [call for merge in found.merges for call in merge.calls if call not in last]

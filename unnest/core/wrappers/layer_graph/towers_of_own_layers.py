@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.model import CallId, Ref
+from unnest.core.model import Ref
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.layer_graph import layer_joins
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit
@@ -28,7 +29,7 @@ from unnest.core.wrappers.search.tower_search import Candidate, TowerSet, with_r
 
 def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]:
     """Yield the towers of the graph's own layers behind slices whose arguments name their parts."""
-    groups: dict[frozenset[CallId], list[tuple[LayerJoin, Copies]]] = {}
+    groups: list[list[tuple[LayerJoin, Copies]]] = []
     for join in layer_joins.joins_of_tensors(tensors.graph):
         try:
             copies = walk_back(
@@ -37,10 +38,18 @@ def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]
         except Unlike:
             continue
         if copies.cut_points:
-            parts = frozenset(ref.call for column in copies.cut_points for ref in column)
-            groups.setdefault(parts, []).append((join, copies))
-    for group in groups.values():
+            same = [
+                group for group in groups if any(_part_alike(copies, each) for _, each in group)
+            ]
+            groups = [group for group in groups if group not in same]
+            groups.append([*chain.from_iterable(same), (join, copies)])
+    for group in groups:
         yield iter((OwnLayers(tensors, group),))
+
+
+def _part_alike(some: Copies, others: Copies) -> bool:
+    """Return True if towers read one slice in the same places, so that they are the same towers, with two outputs."""
+    return not some.cut_points.keys().isdisjoint(others.cut_points)
 
 
 class OwnLayers(LayerTowers):
@@ -58,8 +67,11 @@ class OwnLayers(LayerTowers):
         self.copies = Copies(columns, calls, set().union(*(each.shared for each in copies)))
 
     def towers(self) -> Copies:
-        """Return the towers of all joins."""
-        return self.copies
+        """Return the towers of all joins. Raises NotAWrapper where joins disagree on a call's tower."""
+        copies = self.copies
+        if len(set().union(*copies.calls)) < sum(map(len, copies.calls)):
+            raise NotAWrapper("a call is part of two towers")
+        return copies
 
     def judge(self, copies: Copies) -> TowerSet:
         """Return the towers if their slices claim all rows, in order. Raises NotAWrapper."""

@@ -105,6 +105,7 @@ def _of_own_layers(graph: Graph, towers: TowerSet, calls: Sequence[set[CallId]])
         ),
         inline=Inline(
             frozenset(calls[0]),
+            tuple(map(frozenset, towers.copies.calls)),
             source_of,
             {joined.root: joined.operands[0] for joined in towers.joins},
         ),

@@ -30,13 +30,15 @@ class Merge(NamedTuple):
 
 
 class Inline(NamedTuple):
-    """A first tower that is made of the graph's own layers.
+    """Towers that are made of the graph's own layers.
 
-    `sources_by_slice`: each slice that it reads -> the tensor that is sliced. `ends`: each merged tensor -> the tower's
-    own.
+    `calls`: those of the first tower, but for layers that only hand a tensor on; `towers`: all calls of each tower.
+    `sources_by_slice`: each slice that the first one reads -> the tensor that is sliced. `ends`: each merged tensor ->
+    the first tower's own.
     """
 
     calls: frozenset[CallId]
+    towers: tuple[frozenset[CallId], ...]
     sources_by_slice: Mapping[Ref, Ref]
     ends: Mapping[Ref, Ref]
 
@@ -74,6 +76,13 @@ class LayerWrapper(NamedTuple):
     def first(self) -> frozenset[CallId]:
         """The calls of the first tower."""
         return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls
+
+    @property
+    def tower_calls(self) -> Sequence[frozenset[CallId]]:
+        """The calls of each tower, in order: one of a nested model, or those of the graph's own layers."""
+        if self.inline is not None:
+            return self.inline.towers
+        return [frozenset({call}) for call in self.towers]
 
     def scope(self, graph: Graph) -> Scope:
         """Return how the wrapper sits in its graph.
