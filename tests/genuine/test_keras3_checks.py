@@ -127,7 +127,7 @@ def test_what_tf_keras_does_not_load(name: str, why: str | None) -> None:
     ("name", "pythons"),
     [
         ("tf27-ctc", "3.8 or 3.9"),
-        ("tf215-ctc", "3.11 or 3.12"),
+        ("tf215-ctc", "3.11"),
         ("k224-ctc", "3.6 or 3.7"),
         ("tf23-float_input", None),
     ],

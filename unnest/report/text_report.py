@@ -127,11 +127,13 @@ def _headline(report: Report, paint: Mapping[str, str]) -> str:
 def _written_by(report: Report) -> str:
     if report.contents is None:
         return ""
-    what = {"model": "model", "weights": "weights only", "architecture": "architecture"}[
-        report.contents
-    ]
+    what = {
+        "model": f"model in {report.container}",
+        "weights": f"weights only in {report.container}",
+        "architecture": "architecture",  # of JSON or YAML
+    }[report.contents]
     version = f", Keras {report.writer.keras_version}" if report.writer.keras_version else ""
-    return f" ({what} in {report.container}{version})"
+    return f" ({what}{version})"
 
 
 def _body(report: Report) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _why_not_tf_keras(model: Stored, container: str) -> str | None:
         return f"the arguments of Keras {model.keras_version}"
     if has_paths_of_keras_2_12(model, container):
         return state_under_paths_of_keras_2_12(model)
-    if needs(model).stored_code and written < PYTHON_OF_TODAY:
+    if needs(model).stored_code and (written < PYTHON_OF_TODAY or _is_of_older_python(model)):
         versions = lambda_pythons(model)
         return f"its Lambda code was compiled by another Python{versions and f', {versions}'}"
     entries = (
@@ -125,8 +125,34 @@ def pads_to_none(kind: str, config: JsonObject) -> bool:
     )
 
 
+#: First release of the Keras in TensorFlow -> oldest and newest Python of it and its successors, up to the next row.
+#: (Source: the wheels of `tensorflow` 2.3 to 2.15 on PyPI. Keras 2.4.0 is of TensorFlow 2.3 and 2.4.)
+PYTHONS_OF_RELEASES: tuple[tuple[tuple[int, int], tuple[int, int], tuple[int, int]], ...] = (
+    ((2, 4), (3, 5), (3, 8)),
+    ((2, 5), (3, 6), (3, 9)),
+    ((2, 7), (3, 7), (3, 9)),
+    ((2, 8), (3, 7), (3, 10)),
+    ((2, 12), (3, 8), (3, 11)),
+    ((2, 14), (3, 9), (3, 11)),
+    ((2, 16), (3, 9), (3, 99)),
+)
+#: The oldest Python that tf_keras runs on, with TensorFlow 2.15.
+OLDEST_PYTHON_OF_TF_KERAS = (3, 9)
+
+
+def _is_of_older_python(model: Stored) -> bool:
+    """Return True if the code of the Lambdas was compiled by a Python that tf_keras does not run on."""
+    versions = _lambda_pythons(model)
+    return bool(versions) and max(map(_numbers, versions)) < OLDEST_PYTHON_OF_TF_KERAS
+
+
 def lambda_pythons(model: Stored) -> str:
     """Return the Pythons that may have compiled the code of all Lambdas, oldest first ("3.5 or 3.6"); "" if unknown."""
+    return " or ".join(_lambda_pythons(model))
+
+
+def _lambda_pythons(model: Stored) -> list[str]:
+    """Return the Pythons that the code of all Lambdas shows, of those that the writer's Keras ran on; [] if unknown."""
     common: list[str] | None = None
     for entry in layer_entries(model.architecture):
         config = entry.get("config") if entry["class_name"] == "Lambda" else None
@@ -136,4 +162,12 @@ def lambda_pythons(model: Stored) -> str:
 
             versions = dict.fromkeys(python.version for _, python in readings(code))
             common = [v for v in versions if common is None or v in common]
-    return " or ".join(common or ())
+    pythons = (pair for first, *pair in reversed(PYTHONS_OF_RELEASES) if model.release >= first)
+    oldest, newest = next(pythons, ((2, 7), (3, 99)))
+    shown = common or []
+    ran = [version for version in shown if oldest <= _numbers(version) <= newest]
+    return ran or shown
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.corpus.unpacked import FIXTURES
 from tests.unit.core.keras_facts.test_custom_objects_needed_to_load import CODE, layer, model
 from unnest.core.keras_facts.loading_in_keras_3 import why_not_keras_3
-from unnest.core.keras_facts.loading_in_tf_keras import why_not_tf_keras
+from unnest.core.keras_facts.loading_in_tf_keras import lambda_pythons, why_not_tf_keras
 from unnest.core.model import Group, Stored, Tensor
+from unnest.formats.open_container import open_for_inspection
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,30 @@ from unnest.core.model import Group, Stored, Tensor
 def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:
     """Everything of Keras 2 but what another Python compiled."""
     assert why_not_tf_keras(stored, "h5") == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "pythons", "is_loaded"),
+    [
+        ("tf27-ctc", "2.13.1", "3.8 or 3.9", True),
+        ("tf27-ctc", "2.14.0", "3.9", True),
+        ("tf27-ctc", "2.16.0", "3.9", True),
+        ("k224-ctc", "2.11.0", "3.7", False),
+        ("k224-ctc", "2.4.0", "3.6 or 3.7", False),
+        ("k224-ctc", "2.15.0", "3.6 or 3.7", False),  # no wheel: whatever it was, it ran
+        ("tf215-ctc", "2.15.0", "3.11", True),
+        ("tf215-ctc", "2.16.0", "3.11 or 3.12", True),
+    ],
+)
+def test_pythons_of_the_writer(name: str, version: str, pythons: str, is_loaded: bool) -> None:
+    """Stored code that two Pythons may have compiled is of the one that the writer's TensorFlow had."""
+    stored = open_for_inspection(str(FIXTURES / "keras3_checks" / f"{name}.h5")).stored
+    stored = stored._replace(keras_version=version)
+    assert lambda_pythons(stored) == pythons
+    why = why_not_tf_keras(stored, "h5")
+    assert (why is None) is is_loaded
+    if not is_loaded:
+        assert why == f"its Lambda code was compiled by another Python, {pythons}"
 
 
 def test_weights_by_the_paths_of_one_release() -> None:
