@@ -17,13 +17,20 @@ CONVERTED = (
     *("heads", "heads_of_any_length", "heads_in_code"),
     *("class_token", "filled_tokens", "tokens_of_ids", "token_in_code"),
     *("positions", "later_half", "resized_in_code"),
+    *("positions_of_any_length", "causal_of_any_length", "places_in_code"),
+    *("heads_within_rows", "class_of_zeros"),
 )
 SEVERAL_UNKNOWN = "a shape with several unknown sizes"
-REFUSED = {
+REFUSED: dict[str, str | tuple[str, ...]] = {
     "of_another": SEVERAL_UNKNOWN,
     "merged_rows": SEVERAL_UNKNOWN,
     "rows_along_time": SEVERAL_UNKNOWN,
-    "two_tokens": "a constant that is not repeated for each row of a tensor",
+    "steps_of_steps": SEVERAL_UNKNOWN,
+    "longest_of_lengths": (
+        "a mask as long as the longest of the lengths",
+        "a tensor in a number's place",
+    ),
+    "two_tokens": "more than one entry, repeated as often as a size that is not known",
 }
 
 

@@ -24,6 +24,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     Libraries,
     LibraryName,
     ShapeTuple,
+    Size,
     SymbolicTensor,
     SymbolicValue,
     constant,
@@ -218,6 +219,14 @@ class Keras3Call(FunctionCall):
         made = operators.subscript(x, items("tuple", parts))
         assert isinstance(made, SymbolicTensor)
         return made
+
+    def zeros_along(self, x: SymbolicTensor, axis: int) -> SymbolicTensor:
+        """Return a vector of float32 zeros, as long as an axis of a tensor."""
+        return operators.zeros_along(x, axis)
+
+    def number_of(self, size: Size) -> SymbolicTensor:
+        """Return a size as an int32 scalar."""
+        return operators.number_of(size)
 
     def sum(self, name: str) -> SymbolicValue:
         """Return the sum of a list's items. Raises Unknown."""

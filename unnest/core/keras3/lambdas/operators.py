@@ -42,6 +42,7 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     of_readable_length,
     sizes_of,
 )
+from unnest.core.ops.keras3_nodes.function_arguments import CAST_DTYPES, SIZE_OF_NO_TENSOR
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import BY_LAYER_CLASS, BY_OPERATOR
 from unnest.core.ops.shape_arithmetic import Sized
@@ -86,9 +87,105 @@ def _sized(arg: Operand, shapes: Mapping[int, Sized]) -> object:
     return plain_argument(arg)  # type: ignore[arg-type]  # what is no tensor and no list is JSON
 
 
+def zeros_along(x: SymbolicTensor, axis: int) -> SymbolicTensor:
+    """Return a vector of float32 zeros, as long as an axis of a tensor. Raises Unknown."""
+    if not x.shape or x.dtype not in CAST_DTYPES:
+        raise Unknown(SIZE_OF_NO_TENSOR)
+    others = [k for k in range(len(x.shape)) if k != axis]
+    if any(x.shape[k] not in (1, None) for k in others):
+        ends = [None if k == axis or size is None else 1 for k, size in enumerate(x.shape)]
+        x = _part_of_tensor(x, items("tuple", [SliceOf((None, end, None)) for end in ends]))
+    zeros = node("ZerosLike", {}, [x.operand], [x])
+    if x.dtype != FLOAT:
+        zeros = _cast(zeros, FLOAT)
+    if not others:
+        return zeros
+    return node("Sum", {"axis": [*others], "keepdims": False}, [zeros.operand], [zeros])
+
+
+def number_of(size: Size) -> SymbolicTensor:
+    """Return a size as an int32 scalar: as many ones as the axis is long, added up. Raises Unknown."""
+    if size.number is not None:
+        return size.number
+    if size.tensor is None:
+        raise Unknown(SIZE_OF_NO_TENSOR)
+    zeros = _cast(zeros_along(size.tensor, size.axis), "int32")
+    ones = calculation("Add", zeros, constant(1))
+    made = node("Sum", {"axis": None, "keepdims": False}, [ones.operand], [ones])
+    return replace(made, text=size.text)
+
+
+def _calculated_size(symbol: str, left: Size | Const, right: Size | Const) -> Size:
+    """Return `left symbol right`, at least one of them a size that is not known. Raises Unknown."""
+    made = calculation(_class(symbol, left, right), left, right)
+    text = _infix(symbol, left, right)
+    return Size(
+        text, _zeros_of_result(symbol, left, right), number=made, precedence=PRECEDENCE[symbol]
+    )
+
+
+def _zeros_of_result(symbol: str, left: Size | Const, right: Size | Const) -> SymbolicTensor | None:
+    """Return a vector of zeros as long as a calculated size; None where none can be made of those of its sides."""
+    if isinstance(left, Const) and symbol in {"+", "*"}:
+        left, right = right, left
+    if not isinstance(left, Size) or left.tensor is None:
+        return None
+    zeros = zeros_along(left.tensor, left.axis)
+    if isinstance(right, Const):
+        return _zeros_by_number(symbol, zeros, right.value)
+    return (
+        None
+        if right.tensor is None
+        else _zeros_by_zeros(symbol, zeros, zeros_along(right.tensor, right.axis))
+    )
+
+
+def _zeros_by_zeros(symbol: str, x: SymbolicTensor, y: SymbolicTensor) -> SymbolicTensor | None:
+    """Return as many zeros as two vectors have together, or as pairs can be made of them; None for other symbols."""
+    if symbol == "+":
+        return node("Concatenate", {"axis": 0}, [[x.operand, y.operand]], [x, y])
+    if symbol != "*":
+        return None
+    column = node("Reshape", {"newshape": [-1, 1]}, [x.operand], [x])
+    pairs = calculation("Add", column, y)
+    return node("Reshape", {"newshape": [-1]}, [pairs.operand], [pairs])
+
+
+def _zeros_by_number(symbol: str, x: SymbolicTensor, number: object) -> SymbolicTensor | None:
+    """Return a vector of zeros with so many more or less, so many times, or one for so many; None for other symbols."""
+    if not isinstance(number, int) or isinstance(number, bool):
+        return None
+    if symbol == "-":
+        symbol, number = "+", -number
+    if symbol == "+" and number >= 0:
+        widths: Json = [[0, number]]
+        return node("Pad", {"pad_width": widths, "mode": "constant"}, [x.operand], [x])
+    if symbol == "*" and number >= 1:
+        return node("Tile", {"repeats": [number]}, [x.operand], [x])
+    if symbol == "+":
+        return _from_to(x, -number, 1)
+    return _from_to(x, number - 1, number) if symbol == "//" and number >= 1 else None
+
+
+def _from_to(x: SymbolicTensor, start: int, step: int) -> SymbolicTensor:
+    """Return `x[start::step]` of a vector."""
+    return _part_of_tensor(x, SliceOf((start, None, step)))
+
+
+def _cast(x: SymbolicTensor, dtype: str) -> SymbolicTensor:
+    return replace(node("Cast", {"dtype": dtype}, [x.operand], [x]), dtype=dtype)
+
+
 def binary(symbol: str, left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     """Return `left symbol right`; `classic /` is Python 2's division. Raises Unknown."""
     written = symbol.removeprefix("classic ")
+    if (
+        isinstance(left, Size | Const)
+        and isinstance(right, Size | Const)
+        and Size in map(type, (left, right))
+    ):
+        return _calculated_size(written, left, right)
+    left, right = (number_of(side) if isinstance(side, Size) else side for side in (left, right))
     if isinstance(left, Const) and isinstance(right, Const):
         whole = symbol != written and isinstance(left.value, int) and isinstance(right.value, int)
         return _folded("//" if whole else written, left, right)
@@ -145,13 +242,10 @@ def calculation(class_name: str, *sides: SymbolicValue) -> SymbolicTensor:
         Unknown: Where dtypes differ, or are not the floats (for logic: truth values) that need no conversion.
 
     """
+    sides = tuple(number_of(side) if isinstance(side, Size) else side for side in sides)
     tensors = [side for side in sides if isinstance(side, SymbolicTensor)]
     operation = BY_LAYER_CLASS.get(class_name)
     wanted = "bool" if operation is not None and operation.takes_booleans else FLOAT
-    if any(isinstance(side, Size) for side in sides):
-        raise Unknown(
-            f"{class_name} of a size that only the batch shows; no operation of Keras 3 gives it"
-        )
     if not tensors:
         raise Unknown(f"{class_name} without a tensor")
     # TensorFlow makes no integer of a float beside a tensor, and takes two tensors of one dtype: there it shows.
@@ -303,14 +397,7 @@ def _part_of_shape(shape: ShapeTuple, key: SymbolicValue) -> SymbolicValue:
     """Return `shape[key]`: a shape for a slice, a size for an index. Raises Unknown."""
     text = f"{shape.text}[{key.text}]"
     if isinstance(key, SliceOf):
-        start, _, step = key.ends
-        keeps_first = start in {None, 0} and (step is None or step > 0)
-        return ShapeTuple(
-            shape.dimensions[slice(*key.ends)],
-            shape.kind,
-            text,
-            shape.rows if keeps_first else None,
-        )
+        return ShapeTuple(shape.sizes[slice(*key.ends)], shape.kind, text)
     index = _index(key)
     if not -len(shape.dimensions) <= index < len(shape.dimensions):
         raise Unknown("an index outside its shape")

@@ -23,6 +23,8 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     ShapeTuple,
     Size,
     SymbolicValue,
+    items,
+    sizes_of,
 )
 
 RANDOM_FUNCTIONS: Mapping[str, tuple[tuple[str, Json], ...]] = {
@@ -115,15 +117,13 @@ def _layer(function_name: str, name: str, arguments: JsonObject, context: Contex
 def _sizes(shape: SymbolicValue) -> tuple[int, list[Json]]:
     """Return the number of the rows that a shape begins with, and its other sizes. Raises Unknown."""
     if isinstance(shape, ShapeTuple):
-        rows = shape.rows if shape.dimensions[:1] == (None,) else None
-        sizes = list(shape.dimensions[1:])
-    else:
-        parts = shape.items if isinstance(shape, Items) else ()
-        rows = parts[0].rows if parts and isinstance(parts[0], Size) else None
-        sizes = [
-            part.value if isinstance(part, Const) and type(part.value) is int else None
-            for part in parts[1:]
-        ]
+        shape = items("list", sizes_of(shape))
+    parts = shape.items if isinstance(shape, Items) else ()
+    rows = parts[0].rows if parts and isinstance(parts[0], Size) else None
+    sizes = [
+        part.value if isinstance(part, Const) and type(part.value) is int else None
+        for part in parts[1:]
+    ]
     if rows is None or None in sizes:
         raise Unknown(WHY_A_FUNCTION)
     return rows, [size for size in sizes if size is not None]

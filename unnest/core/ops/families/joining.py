@@ -47,14 +47,17 @@ def concat_shape(xs: Value, axis: Value = 0) -> Shape:
 
 
 @keras3("K.concatenate keras.layers.concatenate", "tensors|inputs axis=-1", theano=Theano.SAME)
-def concatenate_nodes(call: FunctionCall) -> SymbolicTensor:
+def concatenate_nodes(call: FunctionCall) -> SymbolicTensor | Items:
     """Nodes of a concatenation, along the last axis by default."""
     return concat_nodes(call)
 
 
 @keras3("tf.concat", "tensors|values axis|concat_dim")
-def concat_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Return the join of tensors, which must be of one dtype."""
+def concat_nodes(call: FunctionCall) -> SymbolicTensor | Items:
+    """Return the join of tensors, which must be of one dtype; of shapes their sizes."""
+    sizes = call.joined_sizes("tensors")
+    if sizes is not None:
+        return sizes
     return call.op("Concatenate", call.tensors("tensors"), axis=call.integer("axis"))
 
 
@@ -104,10 +107,9 @@ def stack_shape(xs: Value, axis: Value = 0) -> Shape:
 @keras3("K.stack tf.stack", "tensors|x|values axis=0", theano=Theano.SAME)
 def stack_nodes(call: FunctionCall) -> SymbolicTensor | Items:
     """Nodes of a stack along a new axis. A stack of sizes is a list of sizes still: one way to write a shape."""
-    if call.is_list("tensors") and not call.holds_tensors("tensors"):
+    if call.is_list("tensors") and not call.holds_tensors_alone("tensors"):
         call.only(axis=0)
-        call.sizes("tensors")
-        return call.as_stored_list("tensors")
+        return call.stored_sizes("tensors")
     return call.op("Stack", call.tensors("tensors"), axis=call.integer("axis"))
 
 

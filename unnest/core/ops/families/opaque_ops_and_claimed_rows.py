@@ -13,9 +13,7 @@ from unnest.core.ops.element_dtype_and_checks import Array
 from unnest.core.ops.operation_kinds import Kind
 from unnest.core.ops.registry import define, define_all, operation
 
-define_all(
-    "merge switch if|stateless_if while|stateless_while exit sequence_mask", "*x", Kind.CONTROL
-)
+define_all("merge switch if|stateless_if while|stateless_while exit", "*x", Kind.CONTROL)
 define_all("over_steps", "*x", Kind.WINDOW)
 define_all("row_wise", "*x", Kind.ROWWISE)
 define(

@@ -27,7 +27,12 @@ from unnest.core.ops.shape_arithmetic import (
 )
 
 if TYPE_CHECKING:
-    from unnest.core.ops.keras3_nodes.expression_values import ConstantArray, Size, SymbolicTensor
+    from unnest.core.ops.keras3_nodes.expression_values import (
+        ConstantArray,
+        Items,
+        Size,
+        SymbolicTensor,
+    )
     from unnest.core.ops.keras3_nodes.function_call import FunctionCall
 
 
@@ -228,14 +233,16 @@ def expand_dims_shape(x: Value, axis: Value) -> Shape:
 
 
 @keras3("K.expand_dims", "x axis|dim=-1", theano=Theano.SAME)
-def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
+def backend_expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Items:
     """Nodes of `K.expand_dims`, whose default is the last axis."""
     return expand_dims_nodes(call)
 
 
 @keras3("tf.expand_dims", "x|input axis|dim")
-def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray:
-    """Nodes of a new axis of size 1, of a tensor or a constant array."""
+def expand_dims_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Items:
+    """Nodes of a new axis of size 1, of a tensor or a constant array; of a size a list that holds it."""
+    if call.size("x") is not None and call.integer("axis") in {0, -1}:
+        return replace(call.list_of([call["x"]]), kind="stored")
     known = call.constant_tensor("x") or call.whole_numbers("x")
     if known is not None:
         return call.array_with_axis(known, call.integer("axis"))

@@ -108,10 +108,14 @@ def repeat_elements_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @keras3("tf.repeat", "x|input repeats axis")
 def repeat_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a repeat of every entry of an axis, equally often."""
-    return call.op(
-        "Repeat", call.tensor("x"), repeats=call.integer("repeats"), axis=call.integer("axis")
-    )
+    """Nodes of a repeat of every entry of an axis, equally often; of its only entry as often as a size says."""
+    axis, size = call.integer("axis"), call.size("repeats")
+    if size is None:
+        repeats = call.integer("repeats")
+        return call.op("Repeat", call.tensor("x"), repeats=repeats, axis=axis)
+    counts: list[int | Size] = [1] * len(_sizes_of(call))
+    counts[axis_of(axis, len(counts))] = size
+    return _repeated_by_sizes(call, counts)
 
 
 @keras3("K.repeat", "x n")
@@ -143,26 +147,28 @@ def tile_shape(x: Value, multiples: Value) -> Shape:
 
 @keras3("K.tile tf.tile", "x|input n|multiples", theano=Theano.USUALLY)
 def tile_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a tile: the tensor repeated as a whole along each axis, or a constant once for each row."""
-    if call.nested("x") is not None:
-        return _constant_for_each_row(call, call.sizes("n"))
+    """Nodes of a tile: repeated as a whole along each axis, an only entry as often as a size says."""
+    counts = call.sizes("n")
+    if call.nested("x") is not None or not all(isinstance(count, int) for count in counts):
+        return _repeated_by_sizes(call, counts)
     return call.op("Tile", call.tensor("x"), repeats=call.integers("n"))
 
 
-def _constant_for_each_row(call: FunctionCall, repeats: list[int | Size]) -> SymbolicTensor:
-    """Return a constant of one row, for as many rows as a size counts, repeated along other axes. Raises Unknown."""
-    whole = call.whole_numbers("x")
-    constant = call.float_array("x") if whole is None else whole
-    sizes = call.array_sizes(constant)
-    if not repeats or isinstance(repeats[0], int) or sizes[0] != 1 or len(sizes) != len(repeats):
-        raise Unknown("a constant that is not repeated for each row of a tensor")
-    zeros = call.zeros_of_rows(repeats[0], len(repeats))
-    made = (
-        call.calculate("Add", zeros, constant)
-        if whole is None
-        else call.integers_added(zeros, constant)
-    )
-    return call.repeated(made, repeats[1:])
+def _sizes_of(call: FunctionCall) -> Shape:
+    """Return the sizes of `x`, a tensor or a constant array. Raises Unknown."""
+    return call.shape(call.tensor("x")).dimensions if call.is_tensor("x") else call.array_sizes("x")
+
+
+def _repeated_by_sizes(call: FunctionCall, counts: list[int | Size]) -> SymbolicTensor:
+    """Return a tensor or constant repeated along each axis; where a size counts, it has one entry. Raises Unknown."""
+    sizes = _sizes_of(call)
+    if len(sizes) != len(counts):
+        raise Unknown("how often each axis is repeated")
+    for size, count in zip(sizes, counts, strict=True):
+        if not isinstance(count, int) and size != 1:
+            raise Unknown("more than one entry, repeated as often as a size that is not known")
+    made = call.added_to_zeros("x", counts)
+    return call.repeated(made, counts)
 
 
 @operation("broadcast_to", "x shape|newshape|dims", Kind.REPEAT)
@@ -184,17 +190,15 @@ def broadcast_to_shape(x: Value, shape: Value) -> Shape:
 
 @keras3("tf.broadcast_to", "x|input shape")
 def broadcast_to_nodes(call: FunctionCall) -> SymbolicTensor:
-    """Nodes of a constant that is broadcast to a row for each of a tensor's. Raises Unknown for anything else."""
-    if call.is_tensor("x"):
-        raise Unknown("a tensor that is broadcast to a shape")
-    constant, sizes = call.float_array("x"), call.sizes("shape")
-    own = call.array_sizes(constant)
+    """Nodes of a broadcast to a shape, some sizes of which may be unknown ones of other tensors. Raises Unknown."""
+    own, sizes = _sizes_of(call), call.sizes("shape")
     padded = [1] * (len(sizes) - len(own)) + [*own]
-    pairs = [*zip(padded, sizes, strict=False)][1:]
-    is_wider = all(isinstance(size, int) and before in (1, size) for before, size in pairs)
-    if not sizes or isinstance(sizes[0], int) or len(padded) != len(sizes) or padded[0] != 1:
-        raise Unknown("a constant that is not repeated for each row of a tensor")
-    if not is_wider:
-        raise Unknown("a shape to which the constant is not broadcast")
-    made = call.calculate("Add", call.zeros_of_rows(sizes[0], len(sizes)), constant)
-    return call.repeated(made, [size if before == 1 else 1 for before, size in pairs])
+    for before, size in zip(padded, sizes, strict=False):
+        if isinstance(size, int) and before not in (1, size):
+            raise Unknown("a shape to which the tensor may not be broadcast")
+    if len(padded) != len(sizes):
+        raise Unknown("a shape of fewer axes")
+    made = call.added_to_zeros("x", sizes)
+    return call.repeated(
+        made, [1 if before == size else size for before, size in zip(padded, sizes, strict=True)]
+    )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Const,
         ConstantArray,
         ShapeTuple,
+        Size,
         SymbolicTensor,
     )
     from unnest.core.ops.keras3_nodes.function_call import FunctionCall
@@ -102,9 +103,12 @@ def cast(x: Value, dtype: Value = None) -> Array:
 
 
 @keras3("K.cast tf.cast", "x|value dtype", theano=Theano.USUALLY)
-def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const:
+def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const | Size:
     """Nodes of a cast of a tensor, of one size of a shape, or of a constant array."""
     dtype = call.dtype("dtype")
+    size = call.size("x")
+    if size is not None and dtype == "int32":
+        return size
     if call.is_integer("x") and dtype == FLOAT:
         return call.constant(float(call.number("x")))
     if call.is_array("x") and dtype == FLOAT:

@@ -70,12 +70,16 @@ def one_hot_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.calculate("Add", call.calculate("Multiply", made, float(on - off)), float(off))
 
 
-def _one_hot_of(call: FunctionCall, size: str) -> SymbolicTensor:
-    x = call.tensor("x")
+def _one_hot_of(call: FunctionCall, depth: str) -> SymbolicTensor:
+    x, size = call.tensor("x"), call.size(depth)
     if x.dtype not in {"int32", "int64", "uint8"}:
         raise Unknown(f"one-hot rows of {x.dtype}")
+    if size is not None:
+        column = call.op("ExpandDims", x, axis=-1)
+        hot = call.calculate("Equal", column, call.whole_numbers_below(size))
+        return replace(call.op("Cast", hot, dtype=FLOAT), dtype=FLOAT)
     return replace(
-        call.op("OneHot", x, num_classes=call.integer(size), axis=-1, dtype=FLOAT), dtype=FLOAT
+        call.op("OneHot", x, num_classes=call.integer(depth), axis=-1, dtype=FLOAT), dtype=FLOAT
     )
 
 
@@ -151,7 +155,7 @@ def _float_constant(call: FunctionCall, shape: list[int] | None) -> ConstantArra
 
 
 def _filled(
-    call: FunctionCall, shape: list[int], value: float, array_kind: ArrayKind
+    call: FunctionCall, shape: list[int], value: float, array_kind: ArrayKind | None
 ) -> ConstantArray:
     """Return an array filled with one number. Raises Unknown."""
     if not shape or min(shape) < 1 or prod(shape) > MAX_CONSTANT:
@@ -179,8 +183,10 @@ def arange(start: Value, limit: Value = None, delta: Value = 1, dtype: Value = N
 
 
 @keras3("tf.range", "start limit=null delta=1 dtype=null")
-def range_nodes(call: FunctionCall) -> ConstantArray:
-    """A constant of the numbers from `start`, or 0, up to and without `limit`. Raises Unknown."""
+def range_nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
+    """Return the numbers from `start`, or 0, up to and without `limit`. Raises Unknown."""
+    if call.size("start" if call.is_omitted("limit") else "limit") is not None:
+        return _range_to_size(call, "limit", "delta")
     ends = ("start", "limit", "delta")
     if not any(isinstance(call.number(end), float) for end in ends if not call.is_omitted(end)):
         return _range_of_integers(call, "limit", "delta", "tensor")
@@ -199,8 +205,10 @@ def range_nodes(call: FunctionCall) -> ConstantArray:
 
 
 @keras3("K.arange", "start stop=null step=1 dtype=null")
-def backend_arange_nodes(call: FunctionCall) -> ConstantArray:
-    """A constant of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
+def backend_arange_nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
+    """Return the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
+    if call.size("start" if call.is_omitted("stop") else "stop") is not None:
+        return _range_to_size(call, "stop", "step")
     return _range_of_integers(call, "stop", "step", "tensor")
 
 
@@ -208,6 +216,22 @@ def backend_arange_nodes(call: FunctionCall) -> ConstantArray:
 def numpy_arange_nodes(call: FunctionCall) -> ConstantArray:
     """An array of the whole numbers from `start`, or 0, up to and without `stop`. Raises Unknown."""
     return _range_of_integers(call, "stop", "step", "float32")
+
+
+def _range_to_size(call: FunctionCall, end: str, each: str) -> SymbolicTensor:
+    """Return whole numbers up to and without a size that is not known. Raises Unknown."""
+    is_one = call.is_omitted(end)
+    start, step = 0 if is_one else call.integer("start"), call.integer(each)
+    size = call.size("start" if is_one else end)
+    dtype = "int32" if call.is_omitted("dtype") else call.dtype("dtype")
+    if size is None or start < 0 or step < 1:
+        raise Unknown("a range to a size that is not known, from below zero or backwards")
+    if dtype not in {"int32", FLOAT}:
+        raise Unknown("a range of another dtype")
+    made = call.whole_numbers_below(size)
+    if start or step > 1:
+        made = call.subscript(made, slice(start or None, None, step if step > 1 else None))
+    return made if dtype == "int32" else replace(call.op("Cast", made, dtype=dtype), dtype=dtype)
 
 
 def _range_of_integers(
@@ -228,6 +252,28 @@ def _range_of_integers(
             [float(number) for number in range(start, stop, step)], of_floats
         )
     return call.constant_array([*range(start, stop, step)])
+
+
+define("sequence_mask", "*x", Kind.CONTROL)
+
+
+@keras3("tf.sequence_mask", 'lengths maxlen=null dtype="bool"')
+def sequence_mask_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of a mask that is true as often as lengths say, along a new last axis of known size. Raises Unknown."""
+    lengths, size, dtype = call.tensor("lengths"), call.size("maxlen"), call.dtype("dtype")
+    if call.is_omitted("maxlen") or not call.holds_whole_numbers("lengths"):
+        raise Unknown("a mask as long as the longest of the lengths")
+    places: SymbolicTensor | ConstantArray
+    if size is not None:
+        places = call.whole_numbers_below(size)
+    else:
+        count = call.integer("maxlen")
+        if not 0 < count <= MAX_CONSTANT:
+            raise Unknown("the length of a mask")
+        places = call.constant_array([*range(count)])
+    column = call.op("ExpandDims", lengths, axis=-1)
+    mask = replace(call.calculate("Less", places, column), dtype="bool")
+    return mask if dtype == "bool" else replace(call.op("Cast", mask, dtype=dtype), dtype=dtype)
 
 
 @operation("linspace", "start limit|stop num endpoint", Kind.NUMBERS)
@@ -264,40 +310,40 @@ def ones(shape: Value, dtype: Value = None) -> Array:
 
 @keras3("tf.fill", "shape|dims value")
 def fill_nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
-    """A constant that fills a shape, or one row for each of a tensor's. Raises Unknown for integers."""
-    value = call.number("value")
-    if not isinstance(value, float):
-        raise Unknown("a tensor of integers")
-    return _filled_tensor(call, value)
+    """Return one number everywhere, of float32 or int32 as the number is. Raises Unknown."""
+    return _filled_tensor(call, call.number("value"))
 
 
 def _filled_tensor(call: FunctionCall, value: float) -> ConstantArray | SymbolicTensor:
-    """Return a float32 tensor of one number, a row for each of another's if its shape begins so. Raises Unknown."""
+    """Return a tensor of one number; some of its sizes may be unknown ones of other tensors. Raises Unknown."""
     sizes = [] if call.is_plain("shape") else call.sizes("shape")
-    if not sizes or isinstance(sizes[0], int):
-        return _filled(call, _sizes(call), value, "tensor")
-    zeros = call.zeros_of_rows(sizes[0], len(sizes))
-    return call.repeated(call.calculate("Add", zeros, value) if value else zeros, sizes[1:])
+    is_float = isinstance(value, float)
+    zeros = call.zeros_of_sizes(sizes, FLOAT if is_float else "int32")
+    if zeros is None:
+        return _filled(call, _sizes(call), value, "tensor" if is_float else None)
+    return call.repeated(call.calculate("Add", zeros, value) if value else zeros, sizes)
 
 
 # (Not K.ones and K.zeros: they make variables, which are weights of the Lambda from TensorFlow 1.14 on.)
 
 
-def _filling(name: str, value: float) -> None:
+def _filling(name: str, value: int) -> None:
     """Register functions that fill a shape with one number."""
 
     @keras3(f"tf.{name}", "shape dtype=null")
     def nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
+        if not call.is_omitted("dtype") and call.dtype("dtype") == "int32":
+            return _filled_tensor(call, value)
         _check_float32(call)
-        return _filled_tensor(call, value)
+        return _filled_tensor(call, float(value))
 
     @keras3(f"np.{name}", "shape dtype=null")
     def numpy_nodes(call: FunctionCall) -> ConstantArray:
-        return _filled(call, _sizes(call), value, call.numpy_dtype("dtype") or "float64")
+        return _filled(call, _sizes(call), float(value), call.numpy_dtype("dtype") or "float64")
 
 
-_filling("ones", 1.0)
-_filling("zeros", 0.0)
+_filling("ones", 1)
+_filling("zeros", 0)
 
 
 @operation("zeros_like", "x dtype", Kind.FILL, keeps_shape=True)

@@ -170,25 +170,39 @@ class BoundMethod:
 
 @dataclass(frozen=True, slots=True)
 class ShapeTuple:
-    """The shape of a tensor as Python sees it; `rows` is the tensor's.
+    """The shape of a tensor, or a part of it, as Python sees it.
 
     `kind` is what holds it: TensorFlow's own `shape`, a `list`, a `tuple`, or itself a `tensor` (`tf.shape`).
     """
 
-    dimensions: tuple[int | None, ...]
+    sizes: tuple[int | Size, ...]
     kind: Literal["shape", "list", "tuple", "tensor"]
     text: str
-    rows: int | None = None
     precedence: int = ATOM
+
+    @property
+    def dimensions(self) -> tuple[int | None, ...]:
+        """Return the sizes, None for each that is not known."""
+        return tuple(size if isinstance(size, int) else None for size in self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A size that is not known until the model runs; `rows` is that of the tensors whose rows it counts."""
+    """A size that is not known until the model runs: that of `tensor` along `axis`; None if no tensor has it.
+
+    `number` is a size that was calculated, as an int32 scalar.
+    """
 
     text: str
-    rows: int | None = None
+    tensor: SymbolicTensor | None = None
+    axis: int = 0
+    number: SymbolicTensor | None = None
     precedence: int = ATOM
+
+    @property
+    def rows(self) -> int | None:
+        """Return the `rows` of the tensors whose rows it counts; None if it counts none."""
+        return None if self.tensor is None or self.axis else self.tensor.rows
 
 
 SymbolicValue: TypeAlias = (
@@ -369,12 +383,11 @@ def entries_of(value: SymbolicValue) -> Items:
 
 
 def sizes_of(shape: ShapeTuple) -> list[Const | Size]:
-    """Return each size of a shape as a value; the first may count the rows of an input."""
-    rows = [shape.rows, *[None] * len(shape.dimensions)]
-    texts = [f"{shape.text}[{place}]" for place in range(len(shape.dimensions))]
+    """Return each size of a shape as a value."""
+    texts = [f"{shape.text}[{place}]" for place in range(len(shape.sizes))]
     return [
-        Size(text, row) if size is None else Const(size, text)
-        for size, row, text in zip(shape.dimensions, rows, texts, strict=False)
+        replace(size, text=text) if isinstance(size, Size) else Const(size, text)
+        for size, text in zip(shape.sizes, texts, strict=True)
     ]
 
 

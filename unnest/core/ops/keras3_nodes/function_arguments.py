@@ -19,15 +19,20 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     Size,
     SymbolicTensor,
     SymbolicValue,
+    constant,
     entries_of,
     holds_fractions,
+    items,
     kind,
     nested_numbers,
     number,
+    sizes_of,
 )
 
 CAST_DTYPES = ("float32", "int32", "int64", "uint8", "bool")
 """Those that a cast gives the same numbers in on all backends."""
+
+SIZE_OF_NO_TENSOR = "a size that no tensor of known shape shows"
 
 CHANNELS_COME_LAST = {"channels_last": True, "tf": True, "channels_first": False, "th": False}
 """Keras's words, of Keras 2 and of Keras 1 -> whether the channels come last."""
@@ -100,18 +105,26 @@ class FunctionArguments:
         return integers
 
     def sizes(self, name: str) -> list[int | Size]:
-        """Return an argument that is a list of integers and unknown sizes, or any shape. Raises Unknown."""
+        """Return an argument that is a list of integers and unknown sizes, or any shape. Raises Unknown.
+
+        A whole number that was calculated of sizes counts as an unknown size.
+        """
         value = self[name]
         if not isinstance(value, Items | ShapeTuple):
             raise Unknown(f"{kind(value)} that should hold integers alone")
         parts = entries_of(
             replace(value, kind="list") if isinstance(value, ShapeTuple) else value
         ).items
-        numbers = [each if isinstance(each, Size) else number(each) for each in parts]
+        numbers = [_size(each) or number(each) for each in parts]
         sizes = [each for each in numbers if isinstance(each, (int, Size))]
         if len(sizes) != len(numbers):
             raise Unknown(f"{kind(value)} that should hold integers alone")
         return sizes
+
+    def size(self, name: str) -> Size | None:
+        """Return an argument that is a size which is not known; None for anything else."""
+        value = self[name]
+        return value if isinstance(value, Size) else None
 
     def plain_values(self, name: str) -> list[object]:
         """Return an argument that is a list of plain values. Raises Unknown."""
@@ -207,11 +220,31 @@ class FunctionArguments:
             isinstance(each, SymbolicTensor) for each in value.items
         )
 
-    def as_stored_list(self, name: str) -> Items:
-        """Return a list as JSON stores it: tuples, lists and arrays cannot be told apart in it."""
+    def holds_tensors_alone(self, name: str) -> bool:
+        """True for a list of tensors, and nothing beside them."""
         value = self[name]
-        assert isinstance(value, Items)
-        return replace(value, kind="stored")
+        return isinstance(value, Items) and all(
+            isinstance(each, SymbolicTensor) for each in value.items
+        )
+
+    def joined_sizes(self, name: str) -> Items | None:
+        """Return the sizes in a list of shapes, and of lists of sizes, as one list; None for anything else."""
+        value = self[name]
+        joined = list[SymbolicValue]()
+        for part in value.items if isinstance(value, Items) else ():
+            if not isinstance(part, ShapeTuple | Items):
+                return None
+            joined += sizes_of(part) if isinstance(part, ShapeTuple) else part.items
+        if not joined or not all(isinstance(size, Size | Const) for size in joined):
+            return None
+        return items("stored", joined)
+
+    def stored_sizes(self, name: str) -> Items:
+        """Return a list of sizes as JSON stores it, which has no tuples, lists and arrays apart. Raises Unknown."""
+        sizes = self.sizes(name)
+        return items(
+            "stored", [constant(size) if isinstance(size, int) else size for size in sizes]
+        )
 
     def is_tensor(self, name: str) -> bool:
         """True for a tensor that depends on the inputs."""
@@ -220,7 +253,8 @@ class FunctionArguments:
     def holds_whole_numbers(self, name: str) -> bool:
         """True for a tensor of whole numbers that Keras 3 calculates with as TensorFlow does."""
         value = self[name]
-        return isinstance(value, SymbolicTensor) and value.dtype in WHOLE_NUMBERS
+        is_whole = isinstance(value, SymbolicTensor) and value.dtype in WHOLE_NUMBERS
+        return is_whole or isinstance(value, Size)
 
     def is_array(self, name: str) -> bool:
         """True for a constant array of NumPy's or TensorFlow's."""
@@ -296,3 +330,10 @@ def _holds_floats(value: SymbolicValue) -> bool:
     return isinstance(value, ConstantArray) or (
         isinstance(value, Const) and isinstance(value.value, float)
     )
+
+
+def _size(value: SymbolicValue) -> Size | None:
+    """Return an unknown size, or a scalar of whole numbers as one; None for anything else."""
+    if isinstance(value, SymbolicTensor) and value.shape == () and value.dtype in WHOLE_NUMBERS:
+        return Size(value.text, number=value)
+    return value if isinstance(value, Size) else None

@@ -30,12 +30,11 @@ from unnest.core.ops.keras3_nodes.expression_values import (
     fits_32_bits,
     holds_fractions,
     items,
+    kind,
     nested_sizes,
     part,
 )
-from unnest.core.ops.keras3_nodes.function_arguments import CAST_DTYPES, FunctionArguments
-
-ROWS_OF_NO_TENSOR = "a number of rows that no tensor of known shape shows"
+from unnest.core.ops.keras3_nodes.function_arguments import SIZE_OF_NO_TENSOR, FunctionArguments
 
 Argument: TypeAlias = "SymbolicTensor | Sequence[SymbolicTensor] | Json"
 """What an operation of Keras 3 is called on: a tensor, a list of tensors, or a constant."""
@@ -66,6 +65,14 @@ class FunctionCall(FunctionArguments, ABC):
         """Return `x[keys]`."""
 
     @abstractmethod
+    def zeros_along(self, x: SymbolicTensor, axis: int) -> SymbolicTensor:
+        """Return a vector of float32 zeros, as long as an axis of a tensor. Raises Unknown."""
+
+    @abstractmethod
+    def number_of(self, size: Size) -> SymbolicTensor:
+        """Return a size as an int32 scalar. Raises Unknown."""
+
+    @abstractmethod
     def sum(self, name: str) -> SymbolicValue:
         """Return the sum of a list's items."""
 
@@ -85,6 +92,11 @@ class FunctionCall(FunctionArguments, ABC):
     def array_with_axis(self, made: ConstantArray, axis: int) -> ConstantArray:
         """Return an array with one more axis, of size 1."""
 
+    def tensor(self, name: str) -> SymbolicTensor:
+        """Return an argument that is a tensor of any dtype, or a size as one. Raises Unknown for anything else."""
+        value = self[name]
+        return self.number_of(value) if isinstance(value, Size) else super().tensor(name)
+
     def each_number(
         self, class_name: str, x: SymbolicTensor | None = None, **config: Json
     ) -> SymbolicTensor:
@@ -92,16 +104,43 @@ class FunctionCall(FunctionArguments, ABC):
         x = self.floats("x") if x is None else x
         return replace(self.op(class_name, x, **config), shape=x.shape, rows=x.rows)
 
-    def zeros_of_rows(self, rows: Size, rank: int) -> SymbolicTensor:
-        """Return float32 zeros of shape (rows, 1, ..., 1), for as many rows as a size counts. Raises Unknown."""
-        if rows.rows is None:
-            raise Unknown(ROWS_OF_NO_TENSOR)
-        zeros = self._zero_of_each_row(rows.rows)
-        return self.op("Reshape", zeros, newshape=[-1, *[1] * (rank - 1)]) if rank > 1 else zeros
+    def zeros_of_sizes(
+        self, sizes: Sequence[int | Size], dtype: str = FLOAT
+    ) -> SymbolicTensor | None:
+        """Return zeros with one entry along each axis of a known size; None if all are known. Raises Unknown."""
+        made: SymbolicTensor | None = None
+        for axis, size in enumerate(sizes):
+            if isinstance(size, Size):
+                zeros = self._zeros_of_size(size)
+                if len(sizes) > 1:
+                    newshape: Json = [-1 if k == axis else 1 for k in range(len(sizes))]
+                    zeros = self.op("Reshape", zeros, newshape=newshape)
+                made = zeros if made is None else self.calculate("Add", made, zeros)
+        if made is None or dtype == FLOAT:
+            return made
+        return replace(self.op("Cast", made, dtype=dtype), dtype=dtype)
+
+    def _zeros_of_size(self, size: Size) -> SymbolicTensor:
+        """Return a vector of float32 zeros, as long as a size of a tensor. Raises Unknown."""
+        like = None if size.rows is None else self.dialect.tensor_with_rows(size.rows)
+        x = size.tensor if like is None else like
+        if x is None:
+            raise Unknown(SIZE_OF_NO_TENSOR)
+        return self.zeros_along(x, size.axis)
+
+    def whole_numbers_below(self, size: Size) -> SymbolicTensor:
+        """Return the int32 vector of the whole numbers from 0 up to and without a size. Raises Unknown."""
+        zeros = replace(self.op("Cast", self._zeros_of_size(size), dtype="int32"), dtype="int32")
+        return self.calculate(
+            "Subtract", self.op("Cumsum", self.calculate("Add", zeros, 1), axis=0), 1
+        )
 
     def array_as_tensor(self, array: ConstantArray) -> SymbolicTensor:
         """Return a constant array as a tensor, of int32 if all its numbers are whole. Raises Unknown."""
-        zero = self.op("Sum", self._zero_of_each_row(None), axis=None, keepdims=False)
+        like = self.dialect.tensor_with_rows(None)
+        if like is None:
+            raise Unknown(SIZE_OF_NO_TENSOR)
+        zero = self.op("Sum", self.zeros_along(like, 0), axis=None, keepdims=False)
         numbers = array.value
         if array.numbers is not None or holds_fractions(numbers):
             return self.calculate("Add", zero, array)
@@ -112,32 +151,38 @@ class FunctionCall(FunctionArguments, ABC):
         whole = self.op("Add", self.op("Cast", zeros, dtype="int32"), as_integers(array.value))
         return replace(whole, dtype="int32")
 
-    def _zero_of_each_row(self, rows: int | None) -> SymbolicTensor:
-        """Return a float32 zero for each row of the tensors with these `rows`, or of any. Raises Unknown."""
-        x = self.dialect.tensor_with_rows(rows)
-        if x is None or not x.shape or x.dtype not in CAST_DTYPES:
-            raise Unknown(ROWS_OF_NO_TENSOR)
-        if any(size not in (1, None) for size in x.shape[1:]):
-            firsts = [slice(None, None if size is None else 1) for size in x.shape[1:]]
-            x = self.subscript(x, slice(None), *firsts)
-        zeros = self.op("ZerosLike", x)
-        if x.dtype != FLOAT:
-            zeros = replace(self.op("Cast", zeros, dtype=FLOAT), dtype=FLOAT)
-        axes: Json = [*range(1, len(x.shape or ()))]
-        return self.op("Sum", zeros, axis=axes, keepdims=False) if axes else zeros
-
     def repeated(self, x: SymbolicTensor, counts: Sequence[int | Size]) -> SymbolicTensor:
-        """Return a tensor that is repeated along the axes behind the first. Raises Unknown for an unknown count."""
-        repeats = [count for count in counts if isinstance(count, int) and count > 0]
-        if len(repeats) < len(counts):
-            raise Unknown("a shape with several unknown sizes")
-        return (
-            x if all(count == 1 for count in repeats) else self.op("Tile", x, repeats=[1, *repeats])
-        )
+        """Return a tensor repeated along each axis with a known count; the others have their size. Raises Unknown."""
+        repeats = [count if isinstance(count, int) else 1 for count in counts]
+        if min(repeats) < 1:
+            raise Unknown("a tensor without entries")
+        return x if all(count == 1 for count in repeats) else self.op("Tile", x, repeats=repeats)
 
-    def array_sizes(self, array: ConstantArray) -> tuple[int, ...]:
-        """Return the sizes of a constant array. Raises Unknown for lists of different lengths."""
-        return nested_sizes(array.value)
+    def added_to_zeros(self, name: str, sizes: Sequence[int | Size]) -> SymbolicTensor:
+        """Return an argument with as many entries along axes as sizes say that are not known. Raises Unknown.
+
+        The argument is a tensor or a constant array; a sum with zeros broadcasts it.
+        """
+        if self.is_tensor(name):
+            x = self.numbers(name)
+            zeros = self.zeros_of_sizes(sizes, x.dtype)
+            if zeros is not None:
+                return self.calculate("Add", x, zeros)
+            axes = len(sizes) - len(x.shape or ())
+            return self.subscript(x, *[None] * axes, ...) if axes else x
+        zeros, whole = self.zeros_of_sizes(sizes), self.whole_numbers(name)
+        if zeros is None:
+            raise Unknown("a constant that is repeated as often as is known")
+        if whole is None:
+            return self.calculate("Add", zeros, self.float_array(name))
+        return self.integers_added(zeros, whole)
+
+    def array_sizes(self, name: str) -> tuple[int, ...]:
+        """Return the sizes of a constant array. Raises Unknown for lists of different lengths, and anything else."""
+        nested = self.nested(name)
+        if nested is None:
+            raise Unknown(f"{kind(self[name])} in a tensor's place")
+        return nested_sizes(nested)
 
     def float_array(self, name: str) -> ConstantArray:
         """Return an argument that TensorFlow makes a float32 tensor of. Raises Unknown for anything else."""
@@ -204,4 +249,7 @@ def shape_of(tensor: SymbolicTensor) -> ShapeTuple:
     """
     if tensor.shape is None:
         raise Unknown("a shape that is not known")
-    return ShapeTuple(tensor.shape, "shape", "", tensor.rows)
+    sizes = [
+        Size("", tensor, axis) if size is None else size for axis, size in enumerate(tensor.shape)
+    ]
+    return ShapeTuple(tuple(sizes), "shape", "")

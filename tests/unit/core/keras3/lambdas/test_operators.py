@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.unit.core.keras3.lambdas.calling import computed
 from unnest.core.keras3.lambdas import operators
 from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Input, OpNode
 from unnest.core.model import Json, Unknown
@@ -131,9 +132,13 @@ def test_a_part_of_a_tensor(key: SymbolicValue, stored: Json, text: str) -> None
     assert (result.operand, result.text) == (OpNode(NUMPY, "GetItem", {}, (Input(0), stored)), text)
 
 
+TENSOR = replace(X, shape=(None, 4), rows=0)
+SHAPE = ShapeTuple((Size("", TENSOR), 4), "shape", "s")
+
+
 def test_a_part_of_a_shape_or_list() -> None:
-    shape = ShapeTuple((None, 4, 5), "shape", "s", rows=0)
-    assert operators.subscript(shape, constant(0)) == Size("s[0]", rows=0)
+    shape = replace(SHAPE, sizes=(*SHAPE.sizes, 5))
+    assert operators.subscript(shape, constant(0)) == Size("s[0]", TENSOR)
     assert operators.subscript(shape, constant(-1)) == Const(5, "s[-1]")
     assert operators.subscript(shape, SliceOf((1, None, None))) == ShapeTuple(
         (4, 5), "shape", "s[1:]"
@@ -141,22 +146,62 @@ def test_a_part_of_a_shape_or_list() -> None:
     assert operators.subscript(VECTOR, constant(1)) == constant(2)
     assert operators.subscript(VECTOR, SliceOf((None, None, -1))).text == "[2, 1]"
     assert operators.unpack(VECTOR, 2) == [constant(1), constant(2)]
-    assert operators.unpack(shape, 3) == [Size("s[0]", rows=0), Const(4, "s[1]"), Const(5, "s[2]")]
+    assert operators.unpack(shape, 3) == [Size("s[0]", TENSOR), Const(4, "s[1]"), Const(5, "s[2]")]
 
 
 def test_lists_one_behind_the_other() -> None:
     """A shape that Python has as a list among them; its first size still counts rows."""
-    shape = ShapeTuple((None, 4), "list", "s", rows=0)
+    shape = replace(SHAPE, kind="list")
     joined = operators.binary("+", shape, VECTOR)
     assert isinstance(joined, Items)
     assert (joined.kind, joined.text) == ("list", "s + [1, 2]")
-    assert joined.items == (Size("s[0]", rows=0), Const(4, "s[1]"), constant(1), constant(2))
-    kept = operators.subscript(shape, SliceOf((None, 1, None)))
-    assert isinstance(kept, ShapeTuple)
-    assert kept.rows == 0
-    cut = operators.subscript(shape, SliceOf((1, None, None)))
-    assert isinstance(cut, ShapeTuple)
-    assert cut.rows is None
+    assert joined.items == (Size("s[0]", TENSOR), Const(4, "s[1]"), constant(1), constant(2))
+    turned = operators.subscript(shape, SliceOf((None, None, -1)))
+    assert isinstance(turned, ShapeTuple)
+    assert turned.dimensions == (4, None)
+    (_, rows) = turned.sizes
+    assert isinstance(rows, Size)
+    assert rows.rows == 0
+    assert Size("s[1]", TENSOR, axis=1).rows is None
+
+
+SLICE = re.compile(
+    r"\{'class_name': '__slice__', 'config': \{'start': (\d+), 'stop': None, 'step': (\d+)\}\}"
+)
+LENGTH = Size("n", replace(X, shape=(None, None)), axis=1)
+ZEROS = "Sum(ZerosLike(x0), axis=[0], keepdims=False)"
+NUMBER = f"Sum(Add(Cast({ZEROS}, dtype=int32), 1), axis=None, keepdims=False)"
+
+
+@pytest.mark.parametrize(
+    ("size", "text", "number", "zeros"),
+    [
+        (operators.binary("+", LENGTH, constant(2)), "n + 2", f"Add({NUMBER}, 2)",
+         f"Pad({ZEROS}, pad_width=[[0, 2]], mode=constant)"),
+        (operators.binary("+", constant(2), LENGTH), "2 + n", f"Add(2, {NUMBER})",
+         f"Pad({ZEROS}, pad_width=[[0, 2]], mode=constant)"),
+        (operators.binary("-", LENGTH, constant(1)), "n - 1", f"Subtract({NUMBER}, 1)", f"GetItem({ZEROS}, [1::1])"),
+        (operators.binary("*", LENGTH, constant(3)), "n * 3", f"Multiply({NUMBER}, 3)", f"Tile({ZEROS}, repeats=[3])"),
+        (operators.binary("//", LENGTH, constant(2)), "n // 2", f"FloorDivide({NUMBER}, 2)",
+         f"GetItem({ZEROS}, [1::2])"),
+        (operators.binary("+", LENGTH, LENGTH), "n + n", f"Add({NUMBER}, {NUMBER})",
+         f"Concatenate([{ZEROS}, {ZEROS}], axis=0)"),
+        (operators.binary("*", LENGTH, LENGTH), "n * n", f"Multiply({NUMBER}, {NUMBER})",
+         f"Reshape(Add(Reshape({ZEROS}, newshape=[-1, 1]), {ZEROS}), newshape=[-1])"),
+        (operators.binary("%", LENGTH, constant(2)), "n % 2", f"Mod({NUMBER}, 2)", None),
+        (operators.binary("-", constant(5), LENGTH), "5 - n", f"Subtract(5, {NUMBER})", None),
+        (operators.binary("-", LENGTH, LENGTH), "n - n", f"Subtract({NUMBER}, {NUMBER})", None),
+    ],
+)  # fmt: skip
+def test_sizes_that_are_calculated(
+    size: SymbolicValue, text: str, number: str, zeros: str | None
+) -> None:
+    """A size that is calculated is a number, and as many zeros where some can be made."""
+    assert isinstance(size, Size)
+    assert (size.text, size.rows) == (text, None)
+    assert computed(operators.number_of(size)) == number
+    made = None if size.tensor is None else SLICE.sub(r"\1::\2", computed(size.tensor))
+    assert made == zeros
 
 
 def test_rows_of_an_input_are_kept_by_arithmetic_on_it() -> None:
@@ -204,9 +249,11 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.compare("==", X, Y), "`==`"),
     (lambda: operators.compare("<", constant(1), constant(2)), "Less without a tensor"),
     (
-        lambda: operators.calculation("FloorDivide", Size("s[0]", rows=0), constant(2)),
-        "FloorDivide of a size that only the batch shows; no operation of Keras 3 gives it",
+        lambda: operators.calculation("FloorDivide", Size("s[0]"), constant(2)),
+        "a size that no tensor of known shape shows",
     ),
+    (lambda: operators.binary("/", LENGTH, constant(2)), "arithmetic on int32"),
+    (lambda: operators.binary("*", LENGTH, constant(0.5)), "arithmetic on int32"),
     (lambda: operators.subscript(X, constant(value=True)), "a tensor's part by a truth value"),
     (lambda: operators.subscript(X, constant(1.5)), "an index that is no integer"),
     (lambda: operators.subscript(X, items("tuple", [])), "a subscript"),

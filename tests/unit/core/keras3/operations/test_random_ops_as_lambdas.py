@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,12 @@ from tests.unit.core.keras3.operations.calling import CORE, X, Y, node, outputs
 from unnest.core.keras3.conversion_context import CannotConvert, Context
 from unnest.core.keras3.layer_replacements import LayerCall
 from unnest.core.keras3_op_node import OpNode
-from unnest.core.ops.keras3_nodes.expression_values import ShapeTuple, Size, items
+from unnest.core.ops.keras3_nodes.expression_values import (
+    ShapeTuple,
+    Size,
+    SymbolicTensor,
+    items,
+)
 from unnest.core.ops.keras3_nodes.expression_values import constant as number
 
 NORMAL: dict[str, Any] = {"function": "random.normal"}
@@ -25,7 +31,12 @@ def context(given: Any, rows: int | None = 7) -> Context:
     return made
 
 
-ROWS = Size("n", rows=7)
+TENSOR = SymbolicTensor(X, "float32", "x", shape=(None, 4), rows=7)
+ROWS, STEPS, OF_OTHERS = (
+    Size("n", TENSOR),
+    Size("t", TENSOR, axis=1),
+    Size("n", replace(TENSOR, rows=9)),
+)
 
 
 def drawn(tree: Any) -> tuple[Any, Any]:
@@ -40,8 +51,8 @@ def drawn(tree: Any) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     ("shape", "sizes"),
     [
-        (ShapeTuple((None, 4), "tensor", "s", rows=7), [4]),
-        (ShapeTuple((None,), "tensor", "s", rows=7), []),
+        (ShapeTuple((ROWS, 4), "tensor", "s"), [4]),
+        (ShapeTuple((ROWS,), "tensor", "s"), []),
         (items("list", [ROWS, number(3), number(5)]), [3, 5]),
     ],
 )
@@ -63,13 +74,13 @@ def test_numbers_for_the_rows_of_a_tensor(shape: Any, sizes: list[int]) -> None:
 @pytest.mark.parametrize(
     ("shape", "settings"),
     [
-        (ShapeTuple((None, None), "tensor", "s", rows=7), {}),  # a size besides the rows is open
-        (ShapeTuple((2, 4), "tensor", "s", rows=7), {}),  # the numbers are the same for each batch
-        (ShapeTuple((None, 4), "tensor", "s", rows=9), {}),  # rows of which no tensor is left
+        (ShapeTuple((ROWS, STEPS), "tensor", "s"), {}),  # a size besides the rows is open
+        (ShapeTuple((2, 4), "tensor", "s"), {}),  # the numbers are the same for each batch
+        (ShapeTuple((OF_OTHERS, 4), "tensor", "s"), {}),  # rows of which no tensor is left
         (items("list", [number(3), ROWS]), {}),
-        (ShapeTuple((None, 4), "tensor", "s", rows=7), {"dtype": "float64"}),
-        (ShapeTuple((None, 4), "tensor", "s", rows=7), {"mean": Y}),
-        (ShapeTuple((None, 4), "tensor", "s", rows=7), {"alpha": 2.0}),
+        (ShapeTuple((ROWS, 4), "tensor", "s"), {"dtype": "float64"}),
+        (ShapeTuple((ROWS, 4), "tensor", "s"), {"mean": Y}),
+        (ShapeTuple((ROWS, 4), "tensor", "s"), {"alpha": 2.0}),
     ],
 )
 def test_what_a_function_of_one_tensor_does_not_draw(shape: Any, settings: dict[str, Any]) -> None:
@@ -98,7 +109,7 @@ def test_nodes(op: str, settings: dict[str, float]) -> None:
         "op": op,
         "attr": {"dtype": {"type": "DT_FLOAT"}, "T": {"type": "DT_INT32"}},
     }
-    made = context(ShapeTuple((None, 4), "tensor", "s", rows=7))
+    made = context(ShapeTuple((ROWS, 4), "tensor", "s"))
     config, _ = drawn(
         outputs("TensorFlowOpLayer", {"node_def": stored, "constants": {}}, [Y], made)[0]
     )

@@ -265,6 +265,9 @@ def written(value: SymbolicValue) -> str:
         (called("tf.zeros", rows_of(), dialect=BATCH), ZERO),
         (called("tf.ones", rows_of(2), dialect=BATCH), f"Tile(Add({zeros(2)}, 1.0), repeats=[1, 2])"),
         (called("tf.fill", rows_of(1), constant(2.5), dialect=BATCH), f"Add({zeros(2)}, 2.5)"),
+        (called("tf.fill", rows_of(1), constant(2), dialect=BATCH), f"Add(Cast({zeros(2)}, dtype=int32), 2)"),
+        (called("tf.zeros", rows_of(1), constant("int32"), dialect=BATCH), f"Cast({zeros(2)}, dtype=int32)"),
+        (called("tf.repeat", TOKEN, sizes(ROWS)[0], constant(0), dialect=BATCH), f"Add({zeros(3)}, [[[0.5, 1.5]]])"),
         (called("tf.fill", called("tf.shape", ROWS), constant(2.5), dialect=BATCH),
          f"Tile(Add({zeros(3)}, 2.5), repeats=[1, 3, 4])"),
     ],
@@ -282,6 +285,77 @@ def test_rows_of_integers_are_counted_as_floats() -> None:
     assert computed(value) == "Reshape(Cast(ZerosLike(x0), dtype=float32), newshape=[-1, 1])"
 
 
+STEPS = "Sum(ZerosLike(GetItem(x0, [SLICE, SLICE, SLICE])), axis=[0, 2], keepdims=False)"
+ROWS_OF_OTHER = STEPS.replace("x0", "x1").replace("[0, 2]", "[1, 2]")
+PLACES = f"Subtract(Cumsum(Add(Cast({STEPS}, dtype=int32), 1), axis=0), 1)"
+ONE = SymbolicTensor(Input(1), "float32", "y", shape=(None, 1, 4))
+LENGTHS = replace(IDS, operand=Input(1))
+
+
+def steps() -> SymbolicValue:
+    """A size that is not that of the rows."""
+    return sizes(NARROW)[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "operations", "dtype"),
+    [
+        (called("tf.range", steps()), PLACES, "int32"),
+        (called("tf.range", constant(0), steps(), constant(1)), PLACES, "int32"),
+        (called("tf.range", constant(1), steps(), delta=constant(2)), f"GetItem({PLACES}, [SLICE])", "int32"),
+        (called("K.arange", steps(), dtype=constant("float32")), f"Cast({PLACES}, dtype=float32)", "float32"),
+        (called("tf.sequence_mask", LENGTHS, steps()), f"Less({PLACES}, ExpandDims(x1, axis=-1))", "bool"),
+        (called("tf.sequence_mask", LENGTHS, constant(3), dtype=constant("float32")),
+         "Cast(Less([0, 1, 2], ExpandDims(x1, axis=-1)), dtype=float32)", "float32"),
+        (called("tf.one_hot", LENGTHS, steps()), f"Cast(Equal(ExpandDims(x1, axis=-1), {PLACES}), dtype=float32)",
+         "float32"),
+        (called("tf.ones", items("list", [steps(), steps()])),
+         f"Add(Add(Reshape({STEPS}, newshape=[-1, 1]), Reshape({STEPS}, newshape=[1, -1])), 1.0)", "float32"),
+        (called("tf.tile", ONE, items("list", [constant(1), steps(), constant(2)])),
+         f"Tile(Add(x1, Reshape({STEPS}, newshape=[1, -1, 1])), repeats=[1, 1, 2])", "float32"),
+        (called("tf.broadcast_to", LENGTHS, items("list", [constant(4), sizes(OTHER)[0]])),
+         f"Tile(Add(x1, Cast(Reshape({ROWS_OF_OTHER}, newshape=[1, -1]), dtype=int32)), repeats=[4, 1])", "int32"),
+        (called("tf.cast", steps(), constant("float32")),
+         f"Cast(Sum(Add(Cast({STEPS}, dtype=int32), 1), axis=None, keepdims=False), dtype=float32)", "float32"),
+    ],
+)  # fmt: skip
+def test_sizes_that_only_a_run_knows(value: SymbolicValue, operations: str, dtype: str) -> None:
+    """They are counted along an axis of the tensor that has them."""
+    assert written(value) == operations
+    assert isinstance(value, SymbolicTensor)
+    assert value.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: called("tf.range", steps(), constant(9)), "a size that is not known in a number's place"),
+        (lambda: called("tf.range", constant(-1), steps()), "a range to a size that is not known, from below zero"),
+        (lambda: called("tf.range", constant(0), steps(), constant(-1)), "a range to a size that is not known"),
+        (lambda: called("tf.range", steps(), dtype=constant("int64")), "a range of another dtype"),
+        (lambda: called("tf.sequence_mask", LENGTHS), "a mask as long as the longest of the lengths"),
+        (lambda: called("tf.sequence_mask", X, constant(3)), "a mask as long as the longest of the lengths"),
+        (lambda: called("tf.sequence_mask", LENGTHS, constant(0)), "the length of a mask"),
+    ],
+)  # fmt: skip
+def test_sizes_that_are_not_counted_to(call: Callable[[], SymbolicValue], why: str) -> None:
+    with pytest.raises(Unknown, match=f"^{why}"):
+        call()
+
+
+def test_shapes_that_are_written_in_parts() -> None:
+    shape = called("tf.shape", NARROW)
+    first = operators.subscript(shape, SliceOf((None, 1, None)))
+    written_out = called("tf.concat", items("list", [first, whole(-1, 2)]), constant(0))
+    assert computed(called("tf.reshape", ROWS, written_out)) == "Reshape(x0, newshape=[-1, 6, 2])"
+    column = called("tf.expand_dims", sizes(NARROW)[0], constant(-1))
+    joined = called("tf.concat", items("list", [column, whole(12)]), axis=constant(0))
+    assert computed(called("tf.reshape", ROWS, joined)) == "Reshape(x0, newshape=[-1, 12])"
+    twice = operators.binary("*", sizes(ROWS)[0], constant(2))
+    pair = called("tf.stack", items("list", [twice, constant(6)]))
+    assert computed(called("tf.reshape", ROWS, pair)) == "Reshape(x0, newshape=[-1, 6])"
+
+
 TWO = items("list", [items("list", [constant(0.5)]), items("list", [constant(1.5)])])
 WHOLE = items("list", [items("list", [constant(1)])])
 
@@ -289,18 +363,20 @@ WHOLE = items("list", [items("list", [constant(1)])])
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: called("tf.tile", TWO, rows_of(1), dialect=BATCH), "a constant that is not repeated for each row"),
-        (lambda: called("tf.tile", TOKEN, rows_of(1), dialect=BATCH), "a constant that is not repeated for each row"),
+        (lambda: called("tf.tile", TWO, rows_of(1), dialect=BATCH), "more than one entry, repeated as often as a size"),
+        (lambda: called("tf.repeat", TWO, sizes(ROWS)[0], constant(0)), "more than one entry, repeated as often as"),
+        (lambda: called("tf.repeat", TWO, constant(2), constant(0)), "a list in a tensor's place"),
+        (lambda: called("tf.tile", TOKEN, rows_of(1), dialect=BATCH), "how often each axis is repeated"),
+        (lambda: called("tf.tile", TOKEN, whole(1, 2, 1)), "a constant that is repeated as often as is known"),
         (lambda: called("tf.tile", WHOLE, rows_of(1), dialect=BATCH), "a tensor of integers"),
-        (lambda: called("tf.tile", ROWS, rows_of(1, 1), dialect=BATCH), "a list that should hold integers alone"),
-        (lambda: called("tf.broadcast_to", TWO, rows_of(1), dialect=BATCH), "a constant that is not repeated"),
-        (lambda: called("tf.broadcast_to", TOKEN, rows_of(1, 3), dialect=BATCH), "a shape to which the constant"),
-        (lambda: called("tf.broadcast_to", ROWS, rows_of(3, 4), dialect=BATCH), "a tensor that is broadcast"),
-        (lambda: called("tf.fill", rows_of(1), constant(2), dialect=BATCH), "a tensor of integers"),
-        (lambda: called("tf.zeros", rows_of(1, tensor=OTHER), dialect=BATCH), "a number of rows that no tensor"),
-        (lambda: called("tf.zeros", rows_of(1)), "a number of rows that no tensor"),
-        (lambda: called("tf.zeros", items("list", [sizes(NARROW)[0], sizes(NARROW)[1]]), dialect=BATCH),
-         "a shape with several unknown sizes"),
+        (lambda: called("tf.tile", ROWS, rows_of(1, 1), dialect=BATCH), "more than one entry, repeated as often as"),
+        (lambda: called("tf.broadcast_to", TOKEN, rows_of(1, 3), dialect=BATCH), "a shape to which the tensor may not"),
+        (lambda: called("tf.broadcast_to", ROWS, rows_of(3), dialect=BATCH), "a shape of fewer axes"),
+        (lambda: called("tf.broadcast_to", NARROW, rows_of(3, 4)), "a shape to which the tensor may not"),
+        (lambda: called("tf.zeros", rows_of(0), dialect=BATCH), "a tensor without entries"),
+        (lambda: called("tf.zeros", rows_of(1), constant("int64")), "a tensor of another dtype than float32"),
+        (lambda: called("tf.zeros", items("list", [operators.binary("-", constant(9), sizes(NARROW)[1])])),
+         "a size that no tensor of known shape shows"),
     ],
 )  # fmt: skip
 def test_what_is_not_made_for_each_row(call: Callable[[], SymbolicValue], why: str) -> None:
