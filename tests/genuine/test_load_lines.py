@@ -63,6 +63,16 @@ def test_a_class_that_keras_does_not_find_by_its_name(name: str, given: str | No
     assert "define or import" not in str(report.load)
 
 
+@pytest.mark.parametrize("stack", ["tfk113", "tf22"])
+def test_a_name_that_the_program_gave_a_library(stack: str) -> None:
+    """Without it the stack that wrote the file says "name 'tf' is not defined"."""
+    report = unnest.inspect(FOLDER / f"{stack}-global.h5")
+    (software,) = report.loads_in
+    assert software.endswith(", with tf in custom_objects")
+    assert "import tensorflow as tf" in str(report.load)
+    assert "custom_objects={'tf': tf}" in str(report.load)
+
+
 def test_an_initializer_that_keras_made_of_another() -> None:
     """Keras 2.3 finds it no more than a user's function, but makes it again of the one that it came from."""
     report = unnest.inspect(FOLDER / "k231-identity.h5")

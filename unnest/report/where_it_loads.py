@@ -231,14 +231,17 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     wanted = needs(model)
     yours = (*wanted.classes, *wanted.functions, *own_globals(wanted))
     well_known = well_known_activations(model)
-    given = "".join(f", {_of_keras(*pair)}" for pair in wanted.of_keras.items())
+    objects = [
+        *(name for name in wanted.globals if name not in yours),
+        *(f"its {place}{_alias(name, place)}" for name, place in wanted.of_keras.items()),
+    ]
+    given = f", with {', '.join(objects)} in custom_objects" if objects else ""
     return tuple(_with_code(software, yours, well_known) + given for software in takers)
 
 
-def _of_keras(name: str, place: str) -> str:
-    """Return what of Keras's own must be given to its loader, in words."""
-    alias = "" if place.endswith(f".{name}") else f" as {name}"
-    return f"with its {place}{alias} in custom_objects"
+def _alias(name: str, place: str) -> str:
+    """Return the name by which an object of Keras is given, in words, where that is another than its own."""
+    return "" if place.endswith(f".{name}") else f" as {name}"
 
 
 def well_known_activations(model: Stored) -> tuple[str, ...]:

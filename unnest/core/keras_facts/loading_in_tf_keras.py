@@ -126,8 +126,11 @@ def pads_to_none(kind: str, config: JsonObject) -> bool:
 
 
 #: First release of the Keras in TensorFlow -> oldest and newest Python of it and its successors, up to the next row.
-#: (Source: the wheels of `tensorflow` 2.3 to 2.15 on PyPI. Keras 2.4.0 is of TensorFlow 2.3 and 2.4.)
+#: (Source: the wheels of `tensorflow` 1.13 to 2.15 on PyPI. Keras 2.4.0 is of TensorFlow 2.3 and 2.4, 2.3.0-tf of 2.2,
+#: 2.2.4-tf of those before.)
 PYTHONS_OF_RELEASES: tuple[tuple[tuple[int, int], tuple[int, int], tuple[int, int]], ...] = (
+    ((2, 2), (2, 7), (3, 7)),
+    ((2, 3), (3, 5), (3, 8)),
     ((2, 4), (3, 5), (3, 8)),
     ((2, 5), (3, 6), (3, 9)),
     ((2, 7), (3, 7), (3, 9)),
@@ -162,7 +165,8 @@ def _lambda_pythons(model: Stored) -> list[str]:
 
             versions = dict.fromkeys(python.version for _, python in readings(code))
             common = [v for v in versions if common is None or v in common]
-    pythons = (pair for first, *pair in reversed(PYTHONS_OF_RELEASES) if model.release >= first)
+    rows = () if model.is_standalone else reversed(PYTHONS_OF_RELEASES)
+    pythons = (pair for first, *pair in rows if model.release >= first)
     oldest, newest = next(pythons, ((2, 7), (3, 99)))
     shown = common or []
     ran = [version for version in shown if oldest <= _numbers(version) <= newest]

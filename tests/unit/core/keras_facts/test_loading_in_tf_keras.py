@@ -57,6 +57,8 @@ def test_why_not_tf_keras(stored: Stored, reason: str | None) -> None:
         ("tf27-ctc", "2.16.0", "3.9", True),
         ("k224-ctc", "2.11.0", "3.7", False),
         ("k224-ctc", "2.4.0", "3.6 or 3.7", False),
+        ("tf27-ctc", "2.3.0-tf", "3.8", False),
+        ("tf27-ctc", "2.3.1", "3.8 or 3.9", False),  # of its own, on any TensorFlow
         ("k224-ctc", "2.15.0", "3.6 or 3.7", False),  # no wheel: whatever it was, it ran
         ("tf215-ctc", "2.15.0", "3.11", True),
         ("tf215-ctc", "2.16.0", "3.11 or 3.12", True),
