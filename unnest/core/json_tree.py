@@ -86,12 +86,17 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
         part = pending.pop()
         if is_object(part):
             yield part
-            inner = (
-                part.values() if keys is None else [each for key, each in part.items() if keys(key)]
-            )
-            pending += [each for each in reversed(list(inner)) if type(each) not in LEAVES]
+            inner = [
+                each
+                for key, each in part.items()
+                if type(each) not in LEAVES and (keys is None or keys(key))
+            ]
         elif is_list(part):
-            pending += [each for each in reversed(part) if type(each) not in LEAVES]
+            inner = [each for each in part if type(each) not in LEAVES]
+        else:
+            continue
+        inner.reverse()
+        pending += inner
 
 
 def all_objects(value: Json) -> Sequence[JsonObject]:

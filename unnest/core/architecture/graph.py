@@ -105,11 +105,17 @@ class Graph:
         """The number of tensors that a call of this model takes; a Sequential need not store its one input."""
         return 1 if self.sequential else len(self.inputs)
 
-    def calls(self) -> Iterator[tuple[CallId, Call]]:
-        """Yield every call with its id, layer by layer."""
-        for layer in self.layers.values():
-            for call_index, call in enumerate(layer.calls):
-                yield CallId(layer.name, call_index), call
+    def calls(self) -> Sequence[tuple[CallId, Call]]:
+        """Return every call with its id, layer by layer."""
+        return self._calls
+
+    @cached_property
+    def _calls(self) -> Sequence[tuple[CallId, Call]]:
+        return [
+            (CallId(layer.name, call_index), call)
+            for layer in self.layers.values()
+            for call_index, call in enumerate(layer.calls)
+        ]
 
     def call(self, call_id: CallId) -> Call:
         """Return one call.

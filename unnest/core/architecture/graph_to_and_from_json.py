@@ -273,7 +273,7 @@ def first_at_ends(entry: JsonObject) -> int:
 
 def _refuse_circles(graph: Graph) -> None:
     """Raise NotAGraph if calls read one another in a circle."""
-    if sum(1 for _ in in_order(graph)) < sum(1 for _ in graph.calls()):
+    if sum(1 for _ in in_order(graph)) < len(graph.calls()):
         raise NotAGraph(f"the layers of {graph.name!r} read one another in a circle")
 
 
@@ -363,8 +363,12 @@ def is_input(entry: JsonObject) -> bool:
 
 def children(entry: JsonObject) -> Iterator[tuple[json_tree.Path, JsonObject]]:
     """Yield the models inside a layer's config (TimeDistributed's, a custom layer's), with their paths in the entry."""
-    within = json_tree.walk(entry.get("config"), into=lambda part: not is_model(part))
-    return ((("config", *path), part) for path, part in within if is_model(part))
+    config = entry.get("config")
+    if not any(map(is_model, json_tree.objects(config))):  # most layers hold none
+        return
+    for path, part in json_tree.walk(config, into=lambda part: not is_model(part)):
+        if is_model(part):
+            yield ("config", *path), part
 
 
 def replace_children(entry: JsonObject, models: Mapping[json_tree.Path, JsonObject]) -> JsonObject:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from unnest.budget import charge_steps
 from unnest.core import json_tree
-from unnest.core.json_tree import is_list
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject
 
 #: Steps of the budget (`unnest.budget`) for each object and list of a node, whenever it is looked through.
@@ -70,10 +70,8 @@ def _with_tensor_specs(node: Json, change: Callable[[JsonObject], JsonObject]) -
 
     def changed(part: JsonObject, parts: dict[str, Json]) -> Json:
         spec = part.get("config")
-        is_tensor = part.get("class_name") == KERAS_3_TENSOR and isinstance(spec, Mapping)
-        return (
-            {**part, "config": change(spec)} if is_tensor and isinstance(spec, Mapping) else parts
-        )
+        is_tensor = part.get("class_name") == KERAS_3_TENSOR and isinstance(spec, OBJECT)
+        return {**part, "config": change(spec)} if is_tensor and isinstance(spec, OBJECT) else parts
 
     return json_tree.transform(node, changed)
 
@@ -117,7 +115,7 @@ def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRe
     ):  # most are, and asking an abstract class takes its time
         return node
     charge_steps(STEPS_A_PART)
-    if type(node) is not list and isinstance(node, Mapping):
+    if type(node) is not list and isinstance(node, OBJECT):
         return _rewrite_mapping(node, layers, change)
     if _is_ref(node, layers):
         name, number, tensor = change((str(node[0]), _int(node[1]), _int(node[2])))
@@ -147,8 +145,8 @@ def _rewrite_mapping(
     """Return a stored object with its references rewritten; a Keras 3 tensor is one reference."""
     if node.get("class_name") == KERAS_3_TENSOR:
         config = node.get("config")
-        history = config.get("keras_history") if isinstance(config, Mapping) else None
-        if isinstance(config, Mapping) and isinstance(history, list) and _is_ref(history, layers):
+        history = config.get("keras_history") if isinstance(config, OBJECT) else None
+        if isinstance(config, OBJECT) and isinstance(history, list) and _is_ref(history, layers):
             return {**node, "config": {**config, "keras_history": rewrite(history, layers, change)}}
         return node
     parts = {key: rewrite(node[key], layers, change) for key in sorted(node)}

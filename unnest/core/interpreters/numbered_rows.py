@@ -55,18 +55,19 @@ class Values:
             if here in self._tensors:
                 pending.pop()
                 continue
-            op_call = self.graph.of(here.call)
+            at = here.call
+            op_call = self.graph.of(at)
             if not op_call.name:
                 self._tensors[here] = self._source(here)
                 continue
-            missing = [r for r in self.graph.reads(here.call) if r not in self._tensors]
+            missing = [r for r in self.graph.reads(at) if r not in self._tensors]
             if missing:
                 pending += missing
                 if len(pending) > MAX_CALLS:
                     raise Unknown("a graph of too many calls")
                 continue
             try:
-                self._apply(here.call, op_call)
+                self._apply(at, op_call)
             except DataDependent:
                 if kind_of(op_call) in SLICES:
                     raise  # contents decide which rows are taken, though not how many

@@ -67,8 +67,9 @@ class TowerRows:
             if here in self.facts.tensors:
                 pending.pop()
                 continue
-            op_call = self.facts.graph.computed(here.call, self.facts.shapes)
-            reads = [] if kind_of(op_call) is Kind.CONTROL else [*self.facts.graph.reads(here.call)]
+            at = here.call
+            op_call = self.facts.graph.computed(at, self.facts.shapes)
+            reads = [] if kind_of(op_call) is Kind.CONTROL else [*self.facts.graph.reads(at)]
             missing = [ref for ref in reads if ref not in self.facts.tensors and ref not in entered]
             if here not in entered and missing:
                 entered.add(here)
@@ -78,7 +79,7 @@ class TowerRows:
             try:
                 self._make(here, op_call, reads)
             except RowsMixed:
-                return RowsKept(here.call, are_kept=False)
+                return RowsKept(at, are_kept=False)
         return self._rows_kept(end)
 
     def _rows_kept(self, end: Ref) -> RowsKept:

@@ -67,7 +67,9 @@ def custom_rules(config: JsonObject) -> Iterator[str]:
     for key, value in config.items():
         if key.endswith(ROLE_SUFFIXES) and value is not None:
             word = (
-                _function(value) or value.get("class_name") if isinstance(value, Mapping) else value
+                _function(value) or value.get("class_name")
+                if isinstance(value, json_tree.OBJECT)
+                else value
             )
             if isinstance(word, str) and not is_keras_rule(word):
                 yield word
@@ -97,7 +99,7 @@ TEXT_STEPS: Mapping[str, tuple[str, ...]] = {
 
 def custom_text_step(argument: str, value: Json) -> str | None:
     """Return the name of the custom function that is a TextVectorization's `standardize` or `split`, or None."""
-    word = _function(value) if isinstance(value, Mapping) else value
+    word = _function(value) if isinstance(value, json_tree.OBJECT) else value
     return word if isinstance(word, str) and word not in TEXT_STEPS[argument] else None
 
 
@@ -136,7 +138,7 @@ def custom_objects_in_custom_class(config: Json) -> Iterator[tuple[str, bool]]:
     for part in json_tree.objects(config):
         for key, value in part.items():
             if key.endswith(ROLE_SUFFIXES):
-                yield from ((name, not isinstance(value, Mapping) or _function(value) is not None)
+                yield from ((name, not isinstance(value, json_tree.OBJECT) or _function(value) is not None)
                             for name in custom_rules({key: value}))  # fmt: skip
         kind = part.get("class_name")
         if isinstance(kind, str) and "module" not in part and not _is_known(kind):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
+from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.custom_functions_in_configs import (
     LIBRARIES,
     custom_activations,
@@ -110,7 +111,7 @@ def _objects_of_keras(entry: JsonObject, model: Stored) -> dict[str, str]:
         model.is_standalone
         and model.release[:2] == (2, 3)
         and kind.removesuffix("Cell") in ("LSTM", "GRU")
-        and isinstance(config, Mapping)
+        and isinstance(config, OBJECT)
         and config.get("recurrent_initializer") == RECURRENT_IDENTITY
     ):
         found[RECURRENT_IDENTITY] = "initializers.Identity()"
@@ -149,8 +150,8 @@ def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
     Keras finds all names of a library's function in its module, where the config stores that.
     """
     config = entry.get("config")
-    text = function_parts(config.get("function"))[0] if isinstance(config, Mapping) else None
-    if text is None or not isinstance(config, Mapping):
+    text = function_parts(config.get("function"))[0] if isinstance(config, OBJECT) else None
+    if text is None or not isinstance(config, OBJECT):
         return []
     if str(config.get("module")).partition(".")[0] in LIBRARIES:
         return []
@@ -180,7 +181,7 @@ def _is_found_by_registration(model: Stored) -> bool:
     The loader of `.h5` in Keras 2, whose models are of no module, looks for the class's own, also in nested models,
     whose layers have both. (Source: files of tf_keras 2.21, loaded by it.)
     """
-    return isinstance(model.architecture, Mapping) and "module" in model.architecture
+    return isinstance(model.architecture, OBJECT) and "module" in model.architecture
 
 
 def _add_custom_objects(
@@ -188,7 +189,7 @@ def _add_custom_objects(
 ) -> None:
     """Add custom classes and functions in the arguments of one of Keras's own layers."""
     config = entry.get("config")
-    if not isinstance(config, Mapping) or "layers" in config:
+    if not isinstance(config, OBJECT) or "layers" in config:
         return
     if model.is_keras_3:
         for name, is_function in custom_objects_of_keras_3(
@@ -208,7 +209,7 @@ def _add_objects_of_custom_class(
 ) -> None:
     """Add classes and functions outside Keras in the arguments of a custom class."""
     config = entry.get("config")
-    if not isinstance(config, Mapping):
+    if not isinstance(config, OBJECT):
         return
     arguments = {k: v for k, v in config.items() if k not in ("layers", *NESTED_LAYER_KEYS)}
     for name, is_function in (
@@ -233,9 +234,9 @@ def is_namesake_entry(entry: JsonObject, model: Stored) -> bool:
 def _function_name(entry: JsonObject) -> str | None:
     """Return the name by which a Lambda stores its function; None for stored code."""
     config = entry.get("config")
-    function = config.get("function") if isinstance(config, Mapping) else None
+    function = config.get("function") if isinstance(config, OBJECT) else None
     if isinstance(function, str):
         return function if function_parts(function)[0] is None else None
-    if isinstance(function, Mapping) and function.get("class_name") == "function":
+    if isinstance(function, OBJECT) and function.get("class_name") == "function":
         return str(function.get("config"))
     return None

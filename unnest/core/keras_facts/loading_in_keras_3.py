@@ -7,7 +7,7 @@ promise: the loader takes some files of Keras 2, and not all of these compute wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
@@ -78,7 +78,7 @@ def _is_mistaken(entry: JsonObject) -> bool:
     config = entry.get("config")
     return (
         entry["class_name"] == "Attention"
-        and isinstance(config, Mapping)
+        and isinstance(config, OBJECT)
         and config.get("score_mode") == "dot"
     )
 
@@ -103,7 +103,7 @@ def _refused_form(model: Stored, container: str) -> str | None:
 
 def _is_of_keras_1(entry: JsonObject) -> bool:
     config = entry.get("config")
-    return isinstance(config, Mapping) and not OF_KERAS_1_ALONE.isdisjoint(config)
+    return isinstance(config, OBJECT) and not OF_KERAS_1_ALONE.isdisjoint(config)
 
 
 def _refused_code(model: Stored) -> str | None:
@@ -124,17 +124,17 @@ def _refused_entry(entry: JsonObject) -> str | None:
     record = layer_record(kind)
     if record.is_missing_in_keras_3 or kind in OTHER_NAMES:
         return f"a {kind} layer"
-    if kind == "Sequential" and not isinstance(config, Mapping):
+    if kind == "Sequential" and not isinstance(config, OBJECT):
         return "a Sequential that is stored as a bare list"
     key = next(
-        (key for key in record.refused_arguments if isinstance(config, Mapping) and key in config),
+        (key for key in record.refused_arguments if isinstance(config, OBJECT) and key in config),
         None,
     )
     if key is not None:
         return f"{kind} with `{key}`"
     return (
         _refused_value(kind, config)
-        if isinstance(config, Mapping) and is_keras_entry(entry)
+        if isinstance(config, OBJECT) and is_keras_entry(entry)
         else None
     )
 
@@ -145,7 +145,7 @@ def _refused_value(kind: str, config: JsonObject) -> str | None:
     (Source: Keras 3.15, on `.h5` files of Keras 2.0.9 to tf.keras 2.15.)
     """
     axis, stddev = config.get("axis"), config.get("stddev")
-    if isinstance(config.get("dtype"), Mapping):
+    if isinstance(config.get("dtype"), OBJECT):
         return f"{kind} with a dtype policy of Keras 2"
     if (
         kind in ("GRU", "GRUCell")
@@ -173,7 +173,7 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
     """
     for values in [config[key] for key in (*NESTED_LAYER_KEYS, "activation") if key in config]:
         for value in values if isinstance(values, list) else (values,):
-            if not isinstance(value, Mapping) or not isinstance(value.get("config"), OBJECT):
+            if not isinstance(value, OBJECT) or not isinstance(value.get("config"), OBJECT):
                 continue
             if (
                 layer_record(str(value.get("class_name"))).exported or is_model(value)
@@ -182,12 +182,12 @@ def _refused_object(kind: str, config: JsonObject) -> str | None:
     for key, value in config.items():
         if (
             not key.endswith("_initializer")
-            or not isinstance(value, Mapping)
+            or not isinstance(value, OBJECT)
             or value.get("class_name") == "Constant"
         ):
             continue
         arguments = value.get("config")
-        if isinstance(arguments, Mapping) and "dtype" in arguments:
+        if isinstance(arguments, OBJECT) and "dtype" in arguments:
             return f"{kind} with a dtype in its `{key}`"
     return None
 
@@ -201,7 +201,7 @@ def _refused_in_archive(model: Stored) -> str | None:
         kind, config = str(entry["class_name"]), entry.get("config")
         if str(entry.get("module")).startswith("keras.src."):
             return f"a {kind} within the model, whose module Keras 3 lacks"
-        if is_model(entry) or not isinstance(config, Mapping) or not is_keras_entry(entry):
+        if is_model(entry) or not isinstance(config, OBJECT) or not is_keras_entry(entry):
             continue
         lost = (k for k in config if not takes(kind, k) and (kind, k) not in IGNORED_ARGUMENTS)
         if kind != "InputLayer" and (key := next(lost, None)):
@@ -227,7 +227,7 @@ def _refused_graph(model: Stored) -> str | None:
         graph = read(entry)
         first = next(iter(graph.layers.values()), None)
         config = entry.get("config")
-        is_built = isinstance(config, Mapping) and "build_input_shape" in config
+        is_built = isinstance(config, OBJECT) and "build_input_shape" in config
         if graph.sequential and first is not None and not is_input(first.stored) and not is_built:
             return "a Sequential without an input layer"
         refs = [ref for _, call in graph.calls() for ref in call.reads]

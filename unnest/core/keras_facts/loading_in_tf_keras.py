@@ -5,8 +5,6 @@ A reason says that it does not load for certain; for Keras 3, `loading_in_keras_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from unnest.budget import memoize
 from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.json_tree import LEAVES, OBJECT, is_object
@@ -87,7 +85,7 @@ def _refused_by_tf_keras(entry: JsonObject) -> str | None:
     (Source: tf_keras 2.21, on files of Keras 2.0.4 and 2.0.9.)
     """
     kind, config = str(entry["class_name"]), entry.get("config")
-    if not isinstance(config, Mapping) or not is_keras_entry(entry):
+    if not isinstance(config, OBJECT) or not is_keras_entry(entry):
         return None
     record = layer_record(kind)
     if record.missing_in_tf_keras:

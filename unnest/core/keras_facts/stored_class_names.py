@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
+from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
@@ -83,7 +84,7 @@ def _has_its_arguments(record: KerasLayer, config: Json) -> bool:
     """Return True unless a config lacks an argument, by today's name, that Keras's class of that name always stores."""
     if not record.always_stored:
         return True
-    if not isinstance(config, Mapping):
+    if not isinstance(config, OBJECT):
         return False
     stored = {record.renamed_arguments.get(argument, argument) for argument in config}
     return stored.issuperset(record.always_stored)
@@ -105,7 +106,7 @@ def operation_module(entry: JsonObject) -> str | None:
     config = entry.get("config")
     kind = str(entry.get("class_name"))
     if (
-        not isinstance(config, Mapping)
+        not isinstance(config, OBJECT)
         or "trainable" in config
         or ("dtype" in config and layer_record(kind).exported)
     ):
@@ -133,7 +134,7 @@ def _is_sequential_by_another_name(entry: JsonObject) -> bool:
     config = entry.get("config")
     return (
         entry["class_name"] != "Sequential"
-        and isinstance(config, Mapping)
+        and isinstance(config, OBJECT)
         and "layers" in config
         and "input_layers" not in config
     )
@@ -151,6 +152,6 @@ def is_operation(entry: JsonObject) -> bool:
     config = entry.get("config")
     return (
         not (is_keras_entry(entry) or _is_given(entry))
-        and isinstance(config, Mapping)
+        and isinstance(config, OBJECT)
         and "trainable" not in config
     )

@@ -6,14 +6,13 @@ Built from its JSON such a model has other layers than the one that was saved, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, layer_name, read
 from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import layer_entries, leaves, merged_models
-from unnest.core.json_tree import is_list
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
@@ -158,7 +157,7 @@ def unbuilt_sequential(model: Stored) -> str | None:
     first = next(iter(graph.layers.values()), None)
     config = architecture.get("config")
     holders = [
-        config if isinstance(config, Mapping) else {},
+        config if isinstance(config, OBJECT) else {},
         first.settings if first is not None else {},
     ]
     has_weights = any(group.tensors for group in model.groups)
@@ -187,7 +186,7 @@ def cell_without_arguments(model: Stored) -> str | None:
             for entry in entries
             if layer_record(str(entry["class_name"])).states
             and is_keras_class(str(entry["class_name"]), entry)
-            and isinstance(config := entry.get("config"), Mapping)
+            and isinstance(config := entry.get("config"), OBJECT)
             and "units" not in config
         ),
         None,
@@ -207,7 +206,7 @@ def layer_with_array_in_rule(model: Stored, *, in_h5: bool) -> str | None:
         config = entry.get("config")
         rules = (
             [v for k, v in config.items() if k.endswith(RULES)]
-            if isinstance(config, Mapping) and is_keras_class(str(entry["class_name"]), entry)
+            if isinstance(config, OBJECT) and is_keras_class(str(entry["class_name"]), entry)
             else []
         )
         for part in json_tree.objects(rules):
@@ -239,7 +238,7 @@ def layer_with_salt_of_none(model: Stored) -> str | None:
         if (
             entry["class_name"] == "Hashing"
             and is_keras_class("Hashing", entry)
-            and isinstance(config, Mapping)
+            and isinstance(config, OBJECT)
             and has_salt_of_none(config)
         ):
             return layer_name(entry)

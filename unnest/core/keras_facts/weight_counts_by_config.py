@@ -9,7 +9,7 @@ classes or of weight names (source: the get_config of Keras 1 to 3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unnest.budget import memoize
@@ -70,7 +70,7 @@ def cell_weight_counts(cells: Sequence[Json], total: int) -> list[int] | None:
     """
     if not total:
         return [0] * len(cells)
-    configs = [cell.get("config") if isinstance(cell, Mapping) else None for cell in cells]
+    configs = [cell.get("config") if isinstance(cell, json_tree.OBJECT) else None for cell in cells]
     promised = [initialized_weight_counts(config) for config in configs]
     left = total - sum(count.total for count in promised if count is not None)
     unknown = promised.count(None)
@@ -109,7 +109,7 @@ def must_have_weights(config: Json) -> bool:
     told = initialized_weight_counts(config)
     if told is not None:
         return told.total > 0
-    if not isinstance(config, Mapping):
+    if not isinstance(config, json_tree.OBJECT):
         return False
     return config.get("renorm") is True or any(
         k.endswith("_init") or k == "init" for k in config
@@ -187,7 +187,7 @@ def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None
     it was adapted to as one; Keras 3's, which does not say whether it is trained, has none in its lists (source:
     TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
-    if current_class_name(class_name) == "Discretization" and isinstance(config, Mapping):
+    if current_class_name(class_name) == "Discretization" and isinstance(config, json_tree.OBJECT):
         is_adapted = {"num_bins", "trainable"} <= set(config) and config.get(
             "bin_boundaries"
         ) is None
@@ -202,7 +202,7 @@ def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None
     if (
         told is not None
         or not layer_record(class_name).keras_1_rules
-        or not isinstance(config, Mapping)
+        or not isinstance(config, json_tree.OBJECT)
         or initialized_stems(config)
     ):
         return told
@@ -212,7 +212,7 @@ def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None
 
 def _counted(record: KerasLayer, config: Json) -> WeightCounts | None:
     """Return the weights of one of Keras's layers that counts them by other arguments than initializers, or None."""
-    if record.weight_count is None or not isinstance(config, Mapping):
+    if record.weight_count is None or not isinstance(config, json_tree.OBJECT):
         return None
     weights = (record.weights or ())[: record.weight_count(config)]
     trained = sum(weight.trained for weight in weights)
@@ -220,7 +220,7 @@ def _counted(record: KerasLayer, config: Json) -> WeightCounts | None:
 
 
 def _has_both_ways(config: Json) -> bool:
-    return isinstance(config, Mapping) and config.get("backward_layer") is not None
+    return isinstance(config, json_tree.OBJECT) and config.get("backward_layer") is not None
 
 
 def trained_count(layer: Layer, count: int) -> int | None:

@@ -25,8 +25,8 @@ def wrapped_layer(entry: JsonObject) -> JsonObject | None:
         record_of(str(entry.get("class_name")), entry.get("config")),
     )
     keys = record.holds if record.weights == () else ()
-    held = config.get(keys[0]) if isinstance(config, Mapping) and len(keys) == 1 else None
-    return held if isinstance(held, Mapping) and "class_name" in held else None
+    held = config.get(keys[0]) if isinstance(config, OBJECT) and len(keys) == 1 else None
+    return held if isinstance(held, OBJECT) and "class_name" in held else None
 
 
 class HeldLayer(NamedTuple):
@@ -43,7 +43,7 @@ def held_layers(entry: JsonObject) -> list[HeldLayer]:
 
 def _held_layers(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     config = entry.get("config")
-    if not isinstance(config, Mapping):
+    if not isinstance(config, OBJECT):
         return []
     parts: list[HeldLayer] = []
     for value in config.values():
@@ -56,7 +56,7 @@ def _held_layers(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
 def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     """Return a layer's own weights, and those of layers and cells in its config, each with whether it is frozen."""
     settings = entry.get("config")
-    if not isinstance(settings, Mapping):
+    if not isinstance(settings, OBJECT):
         return []
     is_frozen = is_frozen or settings.get("trainable") is False
     own = initialized_weight_counts(
@@ -75,7 +75,7 @@ def _tells_one_way(entry: JsonObject) -> bool:
     """Return True if a config speaks of one of a Bidirectional's layers, for both."""
     config = entry.get("config")
     is_bidirectional = current_class_name(str(entry.get("class_name"))) == "Bidirectional"
-    return is_bidirectional and isinstance(config, Mapping) and config.get("backward_layer") is None
+    return is_bidirectional and isinstance(config, OBJECT) and config.get("backward_layer") is None
 
 
 def partly_frozen_layer(architecture: Json) -> str | None:
@@ -85,7 +85,7 @@ def partly_frozen_layer(architecture: Json) -> str | None:
     """
     for entry in json_tree.all_objects(architecture):
         config = entry.get("config")
-        if "class_name" not in entry or not isinstance(config, Mapping) or "layers" in config:
+        if "class_name" not in entry or not isinstance(config, OBJECT) or "layers" in config:
             continue
         if config.get("trainable") is False or any(
             "layers" in part for part in json_tree.objects(config)
@@ -106,8 +106,8 @@ def expected_weight_total(entry: JsonObject, untold: int | None = None) -> int |
     pending: list[tuple[Json, int]] = [(entry, 1)]
     while pending:
         layer, times = pending.pop()
-        config = layer.get("config") if isinstance(layer, Mapping) else None
-        if not isinstance(layer, Mapping) or not isinstance(config, Mapping):
+        config = layer.get("config") if isinstance(layer, OBJECT) else None
+        if not isinstance(layer, OBJECT) or not isinstance(config, OBJECT):
             return None
         record = record_of(str(layer.get("class_name")), layer.get("config"))
         own = _own_total(record, config, untold)

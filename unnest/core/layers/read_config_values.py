@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 
 def gives_sequences(config: JsonObject) -> bool:
     """Return True if a recurrent layer, or the one that a layer holds, gives an output at every step."""
     inner = config.get("layer")
-    return bool((settings(inner) if isinstance(inner, Mapping) else config).get("return_sequences"))
+    return bool((settings(inner) if isinstance(inner, OBJECT) else config).get("return_sequences"))
 
 
 def policy_name(dtype: Json) -> Json:
     """Return the name of a dtype, or of the policy stored in its place; None without one."""
-    config = dtype.get("config") if isinstance(dtype, Mapping) else None
-    return config.get("name") if isinstance(config, Mapping) else dtype
+    config = dtype.get("config") if isinstance(dtype, OBJECT) else None
+    return config.get("name") if isinstance(config, OBJECT) else dtype
 
 
 def settings(entry: JsonObject) -> JsonObject:
     """Return a layer's config; {} if it is not an object."""
     config = entry.get("config")
-    return config if isinstance(config, Mapping) else {}
+    return config if isinstance(config, OBJECT) else {}
 
 
 def function_parts(function: Json) -> tuple[str | None, Json, Json]:
@@ -34,9 +35,9 @@ def function_parts(function: Json) -> tuple[str | None, Json, Json]:
         return None, None, None
     if isinstance(function, str):
         return (function if "\0" in function else None), None, None
-    if isinstance(function, Sequence):
+    if is_list(function):
         text, defaults, closure = (*function, None, None, None)[:3]
-    elif isinstance(function, Mapping) and isinstance(config := function.get("config"), Mapping):
+    elif isinstance(function, OBJECT) and isinstance(config := function.get("config"), OBJECT):
         text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
     else:
         return None, None, None

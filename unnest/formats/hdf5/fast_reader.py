@@ -202,7 +202,8 @@ class _Content:
     def read(self, offset: int, count: int) -> bytes:
         """Return `count` bytes from `offset` on. Raises NotPlain if the file has fewer, or for too many."""
         end = offset + count
-        require(count <= LARGEST and end <= self.size)
+        if count > LARGEST or end > self.size:
+            raise NotPlain
         if self._whole is not None:
             return self._whole[offset:end]
         if count >= PAGE:
@@ -300,7 +301,8 @@ class PlainFile:
                 path = prefix + text_of(name)
                 charge_steps(STEPS_A_LINK)
                 charge_memory(BYTES_A_LINK + len(path))
-                require(address not in addresses)
+                if address in addresses:
+                    raise NotPlain
                 addresses.add(address)
                 messages = self._messages(address)
                 if TABLE in messages:
@@ -310,7 +312,8 @@ class PlainFile:
                     self._attributes[path] = self._attributes_in(messages)
                     pending.append((path + "/", depth + 1, [*PAIR.unpack(own_table)]))
                 else:
-                    require(cached_table is None)
+                    if cached_table is not None:
+                        raise NotPlain
                     node = self._dataset(path, messages)
                     tensor_bytes += node.stored
                     self.datasets[path] = node
@@ -318,7 +321,8 @@ class PlainFile:
 
     def _take(self, count: int) -> None:
         self._left -= count
-        require(self._left >= 0)
+        if self._left < 0:
+            raise NotPlain
 
     def _links(self, tree: int, heap: int) -> Iterator[tuple[bytes, int, bytes | None]]:
         """Name, address, and B-tree and heap if these are cached, of all in a group: sorted, as they are looked up."""
@@ -343,13 +347,8 @@ class PlainFile:
                 entry = ENTRY.unpack_from(symbols, SYMBOLS.size + ENTRY.size * place)
                 name_offset, header, cached, zero, *table = entry
                 name = name_at(name_offset)
-                require(
-                    last < name
-                    and b"/" not in name
-                    and name != b"."
-                    and cached in (0, 1)
-                    and zero == 0
-                )
+                if not last < name or b"/" in name or name == b"." or cached not in (0, 1) or zero:
+                    raise NotPlain
                 last = name
                 yield name, header, PAIR.pack(*table) if cached else None
             require(name_at(key) == last)
@@ -373,26 +372,33 @@ class PlainFile:
     def _messages(self, address: int) -> dict[int, list[bytes]]:
         """Return an object's header messages by type; all but attributes occur once at most."""
         version, count, links, size, zero = HEADER.unpack(self._content.read(address, HEADER.size))
-        require((version, links, zero) == (1, 1, 0))
+        if (version, links, zero) != (1, 1, 0):
+            raise NotPlain
         messages: dict[int, list[bytes]] = {}
         chunks = [(address + HEADER.size, size)]
         for start, length in chunks:
             self._take(length)
-            require(length)
             chunk, position = self._content.read(start, length), 0
             while position < length:
                 kind, size, flags, zero, zeros = MESSAGE.unpack_from(chunk, position)
-                content = chunk[position + MESSAGE.size : position + MESSAGE.size + size]
-                position += MESSAGE.size + size
+                start_of_content = position + MESSAGE.size
+                position = start_of_content + size
+                content = chunk[start_of_content:position]
                 count -= 1
-                require(flags in FLAGS.get(kind, ()) and not zero | zeros and size % 8 == 0)
+                if flags not in FLAGS.get(kind, ()) or zero | zeros or size % 8:
+                    raise NotPlain
                 if kind == CONTINUATION:
                     chunks.append(PAIR.unpack_from(content))
-                elif kind != NIL:
-                    require(kind == ATTRIBUTE or kind not in messages)
+                elif kind == ATTRIBUTE:
                     messages.setdefault(kind, []).append(content)
-            require(position == length)
-        require(count == 0)
+                elif kind in messages:
+                    raise NotPlain
+                elif kind != NIL:
+                    messages[kind] = [content]
+            if not length or position != length:
+                raise NotPlain
+        if count:
+            raise NotPlain
         return messages
 
     def _attributes_in(self, messages: dict[int, list[bytes]]) -> dict[str, PlainAttribute]:

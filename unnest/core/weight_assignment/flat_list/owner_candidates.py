@@ -137,7 +137,7 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
         if "class_name" in part:
             yield from _names(part)
         held = part.get("layer")
-        if "merge_mode" in part and isinstance(held, Mapping):
+        if "merge_mode" in part and isinstance(held, json_tree.OBJECT):
             forward = "forward_"
             yield from (
                 f"backward_{name.removeprefix(forward)}"
@@ -149,7 +149,10 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
 def _names(entry: JsonObject) -> Iterator[str]:
     """Yield the names of a layer's entry: beside its config, and in it."""
     config = entry.get("config")
-    names = (entry.get("name"), config.get("name") if isinstance(config, Mapping) else None)
+    names = (
+        entry.get("name"),
+        config.get("name") if isinstance(config, json_tree.OBJECT) else None,
+    )
     return (name for name in names if isinstance(name, str))
 
 
@@ -165,7 +168,7 @@ def _promise(entry: JsonObject) -> WeightCounts | None:
         if is_quantized(config):  # then it has others than its config speaks of
             return None
         expected_weights = expected_weight_counts(str(entry.get("class_name")), config)
-        if expected_weights and isinstance(config, Mapping):
+        if expected_weights and isinstance(config, json_tree.OBJECT):
             is_frozen = config.get("trainable") is False
             frozen = (
                 expected_weights.trained

@@ -8,14 +8,16 @@ layer. Keras of its own, and TensorFlow 1, list them at every place.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from unnest.budget import memoize
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.model_json_as_saved_alone import without_numbers
 from unnest.core.architecture.nested_models import leaves
+from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.weights_of_wrapped_layers import wrapped_layer
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
@@ -50,7 +52,7 @@ class _Place(NamedTuple):
     def name(self) -> str:
         """The name by which the layer with the weights is recognized elsewhere; some cells have none."""
         config = self.entry.get("config")
-        name = config.get("name") if isinstance(config, Mapping) else None
+        name = config.get("name") if isinstance(config, OBJECT) else None
         return (
             name
             if self.entry is not self.layer.stored and isinstance(name, str)
@@ -74,7 +76,7 @@ def repeat_shared_weights(tensors: Sequence[Tensor], graph: Graph) -> Sequence[T
     again, by name, class and config, in another nested model or wrapping layer; and what stands at their first place
     bears their name. A model that is called and also wrapped (by a TimeDistributed) is met again layer by layer.
     """
-    places = [*_places(graph)]
+    places = _places(graph)
     first: dict[str, _Place] = {}
     for place in places:
         first.setdefault(place.name, place)
@@ -106,7 +108,7 @@ def lacks_weights_of_wrapped_models(tensors: Sequence[Tensor], graph: Graph) -> 
     refuses the list for its length. (Source: a Sequential that is called and in a TimeDistributed, in a model within
     another, in `.h5` files of TensorFlow 2.0 to 2.3, loaded by their own Keras and by tf_keras 2.21.)
     """
-    places = [*_places(graph)]
+    places = _places(graph)
     repeated = _total(place for place in places if place.is_of_called_model)
     are_known = all(place.is_known for place in places)
     return are_known and repeated == _total(places) - len(tensors) > 0
@@ -120,26 +122,34 @@ def _models_within(graph: Graph) -> Iterator[Layer]:
             yield from _models_within(read(layer.stored))
 
 
-def _places(graph: Graph) -> Iterator[_Place]:
-    """Yield the layers of a model and its nested models, in the order of a flat list.
+def _places(graph: Graph) -> Sequence[_Place]:
+    """Return the layers of a model and its nested models, in the order of a flat list; walked once a file.
 
     A layer that wraps a model which is also called by itself has a place for each of that model's layers.
     """
+    return memoize(_find_places, graph)
+
+
+def _find_places(graph: Graph) -> Sequence[_Place]:
     called = {
-        (layer.name, layer.stored.get("class_name")): without_numbers(layer.stored.get("config"))
+        (layer.name, layer.stored.get("class_name")): layer.stored.get("config")
         for layer in _models_within(graph)
     }
+    places: list[_Place] = []
     for path, layer in leaves(graph.model):
         place = _place(path, layer)
         entry = place.entry
         own_config = called.get((place.name, entry.get("class_name")))
-        if own_config is None or own_config != without_numbers(entry.get("config")):
-            yield place
+        if own_config is None or without_numbers(own_config) != without_numbers(
+            entry.get("config")
+        ):
+            places.append(place)
             continue
         within = [_place(path, leaf)._replace(layer=layer) for _, leaf in leaves(entry)]
         counts = sum(p.trained for p in within), sum(p.rest for p in within)
-        for part in within if counts == (place.trained, place.rest) else [place]:
-            yield part._replace(is_of_called_model=True)
+        parts = within if counts == (place.trained, place.rest) else [place]
+        places += [part._replace(is_of_called_model=True) for part in parts]
+    return places
 
 
 def _place(path: tuple[str, ...], layer: Layer) -> _Place:

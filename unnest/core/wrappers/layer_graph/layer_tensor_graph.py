@@ -227,21 +227,21 @@ class LayerTensors(SearchedGraph):
         while pending:
             charge_steps()
             here = pending[-1]
-            reads = self.reads(here.call)
             if here in shapes:
                 pending.pop()
-            elif (shape := self._stored_shape(here)) is not None or not reads:
+                continue
+            at = here.call
+            reads = self.reads(at)
+            if (shape := self._stored_shape(here)) is not None or not reads:
                 shapes[here] = shape
             elif missing := [read for read in reads if read not in shapes]:
                 pending += missing
             else:
                 layer, after = self.graph.layers[here.layer], [shapes[read] for read in reads]
-                is_of_keras = parse_op_call(layer, self.graph.call(here.call)) is None
+                is_of_keras = parse_op_call(layer, self.graph.call(at)) is None
                 of_reads = dict(zip(reads, after, strict=True))
                 shapes[here] = (
-                    _after(layer, after)
-                    if is_of_keras
-                    else call_shape(self.parsed(here.call), of_reads)
+                    _after(layer, after) if is_of_keras else call_shape(self.parsed(at), of_reads)
                 )
         shape = shapes[ref]
         return self.supposed.get(ref) if shape is None else shape
