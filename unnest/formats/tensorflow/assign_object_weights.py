@@ -40,13 +40,9 @@ class WeightsByLayer:
         graph, nodes = read(entry), self._graph.layers(node)
         layers = list(graph.layers.values())
         modern = self._graph.is_modern(node)
-        # A Sequential's InputLayer may be in its config and not among its objects, or the other way round.
         count = max(nodes, default=-1) + 1
-        begins_with_input = bool(layers) and is_input(layers[0].stored)
-        if graph.sequential and count == len(layers) + 1 and not begins_with_input:
-            nodes = {k - 1: n for k, n in nodes.items() if k}
-        elif count + 1 == len(layers) and begins_with_input and not (modern and 0 in nodes):
-            layers = layers[1:]
+        if graph.sequential:
+            layers, nodes = self._with_or_without_input(layers, nodes, modern=modern)
         if (
             (max(nodes, default=-1) >= len(layers))
             if modern
@@ -54,7 +50,8 @@ class WeightsByLayer:
         ):
             raise Refused(
                 "architecture-mismatch",
-                f"{self._graph.where}: stores {count} layers where the architecture has {len(layers)}; pass its own",
+                f"{self._graph.where}: {graph.name!r} has {count} layers here and {len(layers)} in the architecture; "
+                "pass that of the model that was saved",
             )
         return [
             (
@@ -65,6 +62,24 @@ class WeightsByLayer:
             )
             for k, layer in enumerate(layers)
         ]
+
+    def _with_or_without_input(
+        self, layers: list[Layer], nodes: dict[int, int], *, modern: bool
+    ) -> tuple[list[Layer], dict[int, int]]:
+        """Return a Sequential's layers and objects without an InputLayer that only one of them has.
+
+        It may be in the config and not among the objects, or the other way round.
+        """
+        count = max(nodes, default=-1) + 1
+        begins_with_input = bool(layers) and is_input(layers[0].stored)
+        if count == len(layers) + 1 and not begins_with_input:
+            return layers, {k - 1: n for k, n in nodes.items() if k}
+        has_no_input = count + 1 == len(layers) or bool(
+            0 in nodes and self._graph.variables(nodes[0])
+        )
+        if begins_with_input and has_no_input and not (modern and 0 in nodes):
+            return layers[1:], nodes
+        return layers, nodes
 
     def _operation(self, layer: Layer) -> tuple[Tensor, ...]:
         """Return () for an operation of Keras 3, which is no object and has no weights."""

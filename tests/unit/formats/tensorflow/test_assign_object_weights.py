@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.formats.tensorflow.objects import (
@@ -49,8 +51,29 @@ def test_what_another_object_alone_holds_is_no_plain_layers() -> None:
 
 def test_as_many_layers_as_the_architecture_has() -> None:
     found = checkpoint({"root": {"layer-0": "dense"}, "dense": DENSE})
-    with pytest.raises(Refused, match="stores 1 layers where the architecture has 2"):
+    with pytest.raises(Refused, match="has 1 layers here and 2 in the architecture"):
         weights_of(found).groups(NORMALIZED, 0)
+
+
+def test_one_layer_more_than_the_objects_is_no_input_layer() -> None:
+    """A graph of layers stores its InputLayers; a Sequential that lacks one lacks it whatever else differs."""
+    layers: Any = sequential(("Dense", {"units": 2}), ("Dense", {"units": 2, "name": "second"}))
+    given = {"name": "in", "batch_input_shape": [None, 3]}
+    layers["config"]["layers"].insert(0, {"class_name": "InputLayer", "config": given})
+    entries = [
+        {**entry, "name": entry["config"]["name"], "inbound_nodes": []}
+        for entry in layers["config"]["layers"]
+    ]
+    ends: Any = {"input_layers": [], "output_layers": []}
+    graph: Any = {"class_name": "Model", "config": {"name": "s", "layers": entries, **ends}}
+    found = checkpoint({"root": {"layer-0": "in", "layer-1": "dense"}, "in": {}, "dense": DENSE})
+    with pytest.raises(Refused, match="'s' has 2 layers here and 3 in the architecture"):
+        weights_of(found).groups(graph, 0)
+    denses = ("first", "second", "third")
+    root = {f"layer-{n}": name for n, name in enumerate(denses)}
+    found = checkpoint({"root": root, **dict.fromkeys(denses, DENSE)})
+    with pytest.raises(Refused, match="'s' has 3 layers here and 2 in the architecture"):
+        weights_of(found).groups(layers, 0)
 
 
 def test_an_order_that_code_alone_knows() -> None:

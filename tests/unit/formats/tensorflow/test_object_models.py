@@ -28,7 +28,7 @@ def test_a_model_that_hangs_on_another() -> None:
 def test_no_model_and_another_model() -> None:
     with pytest.raises(Refused, match="has no layers"):
         ObjectModels(checkpoint({"root": {}})).find(ONE)
-    with pytest.raises(Refused, match="stores 3 layers where the architecture has 1"):
+    with pytest.raises(Refused, match="has 3 layers here and 1 in the architecture"):
         ObjectModels(
             checkpoint(
                 {"root": {**ROOT, "layer-2": "dense"}, "normalization": STATE, "dense": DENSE}
