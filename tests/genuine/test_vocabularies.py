@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.model import Json
+from unnest.formats.container_interface import Target
 from unnest.formats.open_container import open_container
 
 FOLDER = FIXTURES / "vocabularies"
@@ -127,8 +129,6 @@ def test_an_h5_that_its_own_release_reads_otherwise(
             "tf23-inverted",
             "keeps what adapt() found outside of its config",
         ),  # counts from 1, its config says from 2
-        ("tf27-weighted", "which weights of"),  # how often each word was met
-        ("tf215-weighted", "which weights of"),
     ],
 )
 def test_what_is_refused(name: str, reason: str, tmp_path: Path) -> None:
@@ -136,3 +136,51 @@ def test_what_is_refused(name: str, reason: str, tmp_path: Path) -> None:
     done = unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3")
     assert done.error is not None
     assert (done.action, reason in done.error.message) == ("refused", True)
+
+
+@pytest.mark.parametrize(
+    "name", ["tf27-text", "tf23-text", "tf213-text.keras", "tf215-several.keras"]
+)
+def test_weights_of_words(name: str, tmp_path: Path) -> None:
+    """They go with the words into the config, in their order, and stay a tensor of the layer's."""
+    done = unnest.fix(FIXTURES / "word_weights" / name, tmp_path / "out.keras", keras="3")
+    assert done.action == "converted"
+    assert "word-state" in [conversion.rule for conversion in done.conversions]
+    with open_container(str(tmp_path / "out.keras")).open(str(tmp_path / "out.keras")) as source:
+        weighted = [
+            config
+            for entry in layer_entries(source.stored.architecture)
+            if isinstance(config := entry.get("config"), dict)
+            and config.get("output_mode") == "tf_idf"
+        ]
+    assert weighted
+    for config in weighted:
+        assert isinstance(config["vocabulary"], list)
+        assert isinstance(config["idf_weights"], list)
+        assert len(config["vocabulary"]) == len(config["idf_weights"])
+
+
+@pytest.mark.parametrize("to", ["h5", "weights"])
+@pytest.mark.parametrize("name", ["vocabularies/tf215-weighted", "word_weights/tf27-text"])
+def test_weights_of_words_go_with_keras_3_alone(name: str, to: Target, tmp_path: Path) -> None:
+    """No .h5 of Keras 2 holds them."""
+    done = unnest.fix(FIXTURES / name, tmp_path / "out.h5", to=to)
+    assert done.error is not None
+    assert "only --keras 3 writes what it keeps beside its words" in done.error.message
+
+
+def test_layers_of_one_name_keep_no_weights_of_words(tmp_path: Path) -> None:
+    """Of two layers of a name, each in a model of its own, the file does not say whose words are whose."""
+    path = tmp_path / "two.keras"
+    with (
+        zipfile.ZipFile(FIXTURES / "word_weights/tf215-several.keras") as whole,
+        zipfile.ZipFile(path, "w") as changed,
+    ):
+        for member in whole.namelist():
+            data = whole.read(member)
+            if member == "config.json":
+                outer = re.findall(rb'"TextVectorization", "config": {"name": ("\w+")', data)[0]
+                data = data.replace(b'"inner_text"', outer)
+            changed.writestr(member, data)
+    done = unnest.fix(path, tmp_path / "out.keras", keras="3")
+    assert done.action == "refused"

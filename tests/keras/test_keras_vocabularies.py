@@ -28,13 +28,26 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_predicts_as_its_own_stack_did(name: str, keras: Any, tf: Any, tmp_path: Path) -> None:
+#: Models that count or weigh words, by name, SavedModels and `.keras`.
+COUNTED = sorted(
+    path.name for path in (FIXTURES / "word_weights").iterdir() if path.suffix != ".npz"
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(FOLDER / name for name in (*NAMES, "tf27-weighted", "tf210-weighted", "tf215-weighted")),
+        *(FIXTURES / "word_weights" / name for name in COUNTED),
+    ],
+    ids=lambda path: path.name,
+)
+def test_predicts_as_its_own_stack_did(path: Path, keras: Any, tf: Any, tmp_path: Path) -> None:
     if keras.__name__ != "keras":
         pytest.skip("for Keras 3")
-    assert unnest.fix(FOLDER / name, tmp_path / "out.keras", keras="3").action != "refused"
+    assert unnest.fix(path, tmp_path / "out.keras", keras="3").action != "refused"
     model = keras.models.load_model(tmp_path / "out.keras")
-    with np.load(FOLDER / f"{name.partition('.')[0]}.npz") as io:
+    with np.load(path.with_name(f"{path.name.partition('.')[0]}.npz")) as io:
         x = [io[key] for key in sorted(io.files) if key[0] == "x"]
         wanted = io["y0"]
     x = [tf.constant(array.tolist() if array.dtype.kind == "U" else array) for array in x]

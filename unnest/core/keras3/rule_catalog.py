@@ -155,6 +155,14 @@ RULES: dict[str, Rule] = {
         "the words that adapt() found, which a file beside the weights held, were written into the config",
         "tf_keras 2.15 and Keras 3.15, index_lookup.py: save_assets",
     ),
+    "word-state": Rule(
+        "what adapt() found beside the words, their number or their weights (TF-IDF), was written as Keras 3 keeps it",
+        "TensorFlow 2.3, category_encoding.py; Keras 2.15 and 3.15, index_lookup.py: load_own_variables",
+    ),
+    "counted-words": Rule(
+        "a TextVectorization that counts words is followed by a layer that says their number, which Keras 3 mistakes",
+        "Keras 3.15, text_vectorization.py: compute_output_shape",
+    ),
     "bin-boundaries": Rule(
         "the boundaries that adapt() found, which a weight summarized, were computed and written into the config",
         "TensorFlow 2.7, keras/layers/preprocessing/discretization.py: compress_summary",

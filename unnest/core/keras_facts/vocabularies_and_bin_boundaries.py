@@ -7,7 +7,7 @@ beside the weights; Discretization keeps a summary, from which its own `adapt` m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unnest.core import json_tree
@@ -18,6 +18,8 @@ from unnest.core.model import Json, JsonObject
 if TYPE_CHECKING:
     import numpy as np
 
+#: The output mode that weighs words by how many texts have them, as TensorFlow up to 2.5 and later ones call it.
+TF_IDF = ("tf-idf", "tf_idf")
 #: What TextVectorization gives the StringLookup in it.
 OF_TEXT: JsonObject = {"mask_token": "", "oov_token": "[UNK]", "num_oov_indices": 1}
 
@@ -109,6 +111,75 @@ def _lacks_words(entry: JsonObject) -> bool:
     config = entry.get("config")
     words = config.get("vocabulary") if isinstance(config, Mapping) else []
     return words is None or isinstance(words, str)
+
+
+def lookups_with_words(architecture: Json) -> Iterator[JsonObject]:
+    """Yield the lookup layers that have their words in their configs."""
+    for entry in json_tree.objects(architecture):
+        if _numbers_words(entry) and isinstance(entry.get("config"), Mapping) and _words(entry):
+            yield entry
+
+
+def weighted_lookups(architecture: Json) -> Iterator[JsonObject]:
+    """Yield the lookup layers that weigh words, as TensorFlow does since 2.6."""
+    for entry in json_tree.objects(architecture):
+        config = entry.get("config")
+        if (
+            isinstance(config, Mapping)
+            and config.get("output_mode") == TF_IDF[-1]
+            and _numbers_words(entry)
+        ):
+            yield entry
+
+
+def index_count(entry: JsonObject) -> int | None:
+    """Return how many indices a lookup layer of `lookups_with_words` counts on; None if its words do not show it."""
+    config, words = entry["config"], _words(entry)
+    assert isinstance(config, Mapping)
+    settings = {**config, **(OF_TEXT if entry["class_name"] == "TextVectorization" else {})}
+    unknown, mark = settings.get("num_oov_indices", 1), settings.get("oov_token")
+    if not isinstance(unknown, int):
+        return None
+    if mark in words:
+        return len(words) if [*words[:unknown]] == [mark] * unknown else None
+    return unknown + len(words)
+
+
+def idf_weights_of_words(entry: JsonObject, weights: Sequence[float]) -> list[Json] | None:
+    """Return the weights of a lookup layer's words (TF-IDF), in their order; None if there are not as many.
+
+    `weights`: one for each index, the unknown words' first; then up to `max_tokens` if the layer pads.
+    (Source: TensorFlow 2.3 to 2.15 and Keras 3.15, keras/layers/preprocessing/index_lookup.py: `set_vocabulary`.)
+    """
+    config, count = entry["config"], index_count(entry)
+    assert isinstance(config, Mapping)
+    padded = config.get("max_tokens") if config.get("pad_to_max_tokens") is True else None
+    if count is None or len(weights) != (count if padded is None else padded):
+        return None
+    return [*weights[count - len(_words(entry)) : count]]
+
+
+def _words(entry: JsonObject) -> Sequence[Json]:
+    config = entry.get("config")
+    words = config.get("vocabulary") if isinstance(config, Mapping) else None
+    return words if isinstance(words, Sequence) and not isinstance(words, str) else ()
+
+
+def counted_words(entry: JsonObject) -> int | None:
+    """Return how many numbers a TextVectorization gives each text that it splits, if it gives no list of indices.
+
+    Keras 3.15 takes it for one axis more: of texts of shape (batch, 1), (batch, 1, words) in place of (batch, words).
+    (Source: keras/src/layers/preprocessing/text_vectorization.py: compute_output_shape, and what it computes.)
+    """
+    config = entry["config"]
+    assert isinstance(config, Mapping)
+    lists_indices = config.get("output_mode", "int") in ("int", None)
+    if lists_indices or config.get("split") is None or config.get("sparse") is True:
+        return None
+    most = config.get("max_tokens")
+    if config.get("pad_to_max_tokens") is True and isinstance(most, int):
+        return most
+    return index_count(entry) if _words(entry) else None
 
 
 def bin_boundaries(summary: np.ndarray, bins: int) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
@@ -11,8 +11,12 @@ from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.keras3.conversion_context import Conversion
 from unnest.core.keras3.rule_catalog import RULES
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
+    TF_IDF,
     bin_boundaries,
+    idf_weights_of_words,
+    index_count,
     layers_without_vocabulary,
+    lookups_with_words,
     vocabulary_in_order,
     with_vocabularies,
 )
@@ -35,6 +39,9 @@ def with_adapted_state(source: Source, model: Stored) -> tuple[Stored, list[Conv
     if words:
         model = model._replace(architecture=with_vocabularies(model.architecture, missing, words))
         made.append(Conversion("vocabulary", tuple(sorted(words)), RULES["vocabulary"].what))
+    model, adapted = _with_word_state(source, model)
+    if adapted:
+        made.append(Conversion("word-state", adapted, RULES["word-state"].what))
     bound, names = _with_boundaries(source, model)
     if names:
         made.append(Conversion("bin-boundaries", names, RULES["bin-boundaries"].what))
@@ -62,6 +69,53 @@ def _words(source: Source, missing: Mapping[str, JsonObject]) -> dict[str, list[
         words = vocabulary_in_order(kind, config, dict(enumerate(elements)))
         found |= {} if words is None else {name: words}
     return found
+
+
+def _with_word_state(source: Source, model: Stored) -> tuple[Stored, tuple[str, ...]]:
+    """Return the model in which each lookup layer has its words' weights in its config, and as its only tensor.
+
+    Their number, and that of all texts, are left out: they follow, or are read by `adapt` alone. A layer with a name
+    of several, or with other tensors, stays as it is.
+    """
+    entries = [*lookups_with_words(model.architecture)]
+    if not entries:
+        return model, ()
+    import numpy as np
+
+    names = Counter(map(entry_name, entries))
+    found: dict[int, JsonObject] = {}
+    read: set[str] = set()
+    for entry in entries:
+        name = entry_name(entry)
+        tensors = [*_tensors_of(model, name)] if name and names[name] == 1 else []
+        vectors = [t for t in tensors if t.dtype == "<f4" and len(t.shape) == 1]
+        counts = [t for t in tensors if t.dtype == "<i4" and not t.shape]
+        others = [t for t in tensors if t not in (*vectors, *counts)]
+        sizes = {int.from_bytes(b"".join(source.blocks(t)), "little", signed=True) for t in counts}
+        if (
+            not tensors
+            or any(t.shape or t.dtype != "<i8" for t in others)
+            or (sizes and sizes != {index_count(entry)})
+            or any(t.nbytes > MAX_WORDS_BYTES for t in vectors)
+            or bool(vectors) is not (_config(entry).get("output_mode") in TF_IDF)
+        ):
+            continue
+        stored = {b"".join(source.blocks(t)) for t in vectors}
+        change: dict[str, Json] = {}
+        if stored:
+            weights = idf_weights_of_words(entry, np.frombuffer(stored.pop(), "<f4").tolist())
+            if weights is None or stored:
+                continue
+            change = {"idf_weights": weights, "output_mode": "tf_idf"}
+        found[id(entry)] = change
+        read |= {t.ref for t in (*vectors[1:], *counts, *others)}
+
+    def completed(part: JsonObject, inner: dict[str, Json]) -> Json:
+        if id(part) not in found:
+            return inner
+        return {**inner, "config": {**_config(part), **found[id(part)]}}
+
+    return _completed(model, completed, read), _names_of(entries, found)
 
 
 def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, ...]]:
@@ -97,13 +151,23 @@ def _with_boundaries(source: Source, model: Stored) -> tuple[Stored, tuple[str, 
             "config": {**_config(part), "bin_boundaries": boundaries, "num_bins": None},
         }
 
+    return _completed(model, completed, read), _names_of(entries, found)
+
+
+def _completed(
+    model: Stored, change: Callable[[JsonObject, dict[str, Json]], Json], read: Container[str]
+) -> Stored:
+    """Return the model with changed configs, without the tensors that they hold now, by their `ref`."""
     groups = tuple(
         g._replace(tensors=tuple(t for t in g.tensors if t.ref not in read)) for g in model.groups
     )
-    architecture = json_tree.transform(model.architecture, completed)
+    architecture = json_tree.transform(model.architecture, change)
     assert isinstance(architecture, Mapping)
-    bound = tuple(str(entry_name(entry)) for entry in entries if id(entry) in found)
-    return model._replace(architecture=architecture, groups=groups), bound
+    return model._replace(architecture=architecture, groups=groups)
+
+
+def _names_of(entries: Sequence[JsonObject], found: Container[int]) -> tuple[str, ...]:
+    return tuple(str(entry_name(entry)) for entry in entries if id(entry) in found)
 
 
 def _unbound(architecture: Json) -> Iterator[JsonObject]:
@@ -113,15 +177,19 @@ def _unbound(architecture: Json) -> Iterator[JsonObject]:
 
 
 def _summaries(model: Stored, name: str) -> Iterator[Tensor]:
+    for tensor in _tensors_of(model, name):
+        if (
+            tensor.dtype == "<f4"
+            and tensor.shape[:-1] == (2,)
+            and 0 < tensor.shape[-1] <= MAX_SUMMARY_VALUES
+        ):
+            yield tensor
+
+
+def _tensors_of(model: Stored, name: str) -> Iterator[Tensor]:
     for group in model.groups:
         for tensor in group.tensors:
-            layer = tensor.owner[-1] if tensor.owner else group.name
-            is_summary = (
-                tensor.dtype == "<f4"
-                and tensor.shape[:-1] == (2,)
-                and 0 < tensor.shape[-1] <= MAX_SUMMARY_VALUES
-            )
-            if layer == name and is_summary:
+            if (tensor.owner[-1] if tensor.owner else group.name) == name:
                 yield tensor
 
 

@@ -19,6 +19,7 @@ from unnest.findings import Code, Finding, listed
 from unnest.formats.change_container.conversion_checks import (
     check_dtypes,
     check_readable,
+    check_words_unweighted,
     naming_file,
     no_architecture,
 )
@@ -275,7 +276,8 @@ def _dtypes(source: Source, plan: Plan, model: Stored) -> None:
 
 
 _LAYERS = (_check_layers, _check_storable)
-_IN_CODE = (_check_layers_not_in_code, _dtypes)
+_IN_CODE = (_check_layers_not_in_code, _dtypes, check_words_unweighted)
+_IN_TABLES = (check_readable, check_words_unweighted)
 _OWNED = (_dtypes, _check_owners_stored)
 _PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (
     (dropped_parts,),
@@ -286,9 +288,9 @@ _PARTS, _PARTS_AND_STATE, _OF_CHECKPOINT = (
 CONVERSION_ROWS = (
     ContainerConversion("h5", "weights", _model_to_write, (), _as_own_weights_h5, _PARTS),
     ContainerConversion("h5", "keras", _whole_model, _LAYERS, _as_keras, _PARTS),
-    ContainerConversion("saved_model", "h5", _whole_model, (check_readable,), _as_h5, ()),
+    ContainerConversion("saved_model", "h5", _whole_model, _IN_TABLES, _as_h5, ()),
     ContainerConversion(
-        "saved_model", "weights", _model_to_write, (check_readable,), _as_weights_h5, _PARTS
+        "saved_model", "weights", _model_to_write, _IN_TABLES, _as_weights_h5, _PARTS
     ),
     ContainerConversion("saved_model", "keras", _readable_whole_model, _LAYERS, _as_keras, _PARTS),
     ContainerConversion("keras", "weights", _model_to_write, (), _as_path_keyed_weights, _PARTS),

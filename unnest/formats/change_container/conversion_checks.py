@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from unnest.core.architecture import is_model, read
+from unnest.core.architecture import entry_name, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import by_owner, leaf_entries
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
+from unnest.core.keras_facts.vocabularies_and_bin_boundaries import weighted_lookups
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     is_quantized,
@@ -26,6 +27,7 @@ from unnest.core.weight_assignment.check_weights_fit_architecture import misshap
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import layer_name_by_group
 from unnest.errors import Refused
 from unnest.formats.container_interface import Source
+from unnest.formats.keras3.weights_to_paths import WEIGHED_WORDS
 
 
 @contextmanager
@@ -102,6 +104,17 @@ def check_frozen_parts(source: Source, model: Stored) -> None:
             "cannot-convert",
             f"{source.path}: {what}; without --to and --keras fix keeps the container",
         )
+
+
+def check_words_unweighted(source: Source, plan: Plan, model: Stored) -> None:
+    """Raise Refused for a lookup layer that weighs words, since TensorFlow 2.6.
+
+    An adapted one no Keras 2 writes to `.h5`. (Source: Keras 2.13 and 2.15: "Save or restore weights that is not an
+    instance of `tf.Variable`".)
+    """
+    del plan
+    for entry in weighted_lookups(model.architecture):
+        raise Refused("cannot-convert", f"{source.path}: {entry_name(entry)!r}: {WEIGHED_WORDS}")
 
 
 def check_listed_once(source: Source, model: Stored) -> None:

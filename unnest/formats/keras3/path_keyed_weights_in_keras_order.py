@@ -28,6 +28,7 @@ from unnest.formats.keras3.weights_to_paths import (
     OWN_VARS,
     Layout,
     check_not_quantized,
+    is_word_state,
     unplaced,
 )
 
@@ -113,6 +114,8 @@ class _Lists:
         refusal = unplaced(name, str(entry.get("class_name")))
         if any(ref.split("/")[-2:-1] != ["vars"] for ref in index_by_ref):
             raise refusal
+        if index_by_ref and is_word_state(str(entry.get("class_name")), index_by_ref):
+            return tuple(t._replace(trained=False) for t in tensors)
         home = _home(tensors, self.attribute)
         own_vars = join_path(_innermost(entry, home), "vars")
         if all(ref.rpartition("/")[0] == own_vars for ref in index_by_ref):

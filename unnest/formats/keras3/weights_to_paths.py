@@ -8,7 +8,7 @@ Keras 3.15 and tf_keras 2.21, and files of both.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unnest.core.architecture import is_model, model_name, read, snake_case
@@ -32,6 +32,13 @@ from unnest.formats.keras3.layer_paths import LAYERS, OPTIMIZER_GROUP, join_path
 #: How the name of a weight begins that a path-keyed file had among its layer's own
 #: (`path_keyed_weights_in_keras_order.py`).
 OWN_VARS = "vars/"
+#: The attribute of a TextVectorization that is the lookup layer in it, and the name of the weights of its words.
+LOOKUP, IDF_WEIGHTS = "_lookup_layer", "idf_weights"
+#: Why the weights of a lookup layer's words have no place, and what to do.
+WEIGHED_WORDS = (
+    "only --keras 3 writes what it keeps beside its words (TF-IDF), if that is one weight a word: else make the layer "
+    "by code, and call its set_vocabulary with the words and their idf_weights"
+)
 #: The advice if only the code of a class knows the places.
 BY_CODE = (
     "fix without --to and --keras, load the output with its code, and hand the weights on by get_weights and "
@@ -92,6 +99,8 @@ class Layout:
             self._add_held(kind, settings, name, tensors, path)
         elif kind == "SpectralNormalization" and self.modern and len(tensors) > 1:
             self._add_spectral_normalization(settings, name, tensors, path)
+        elif layer_record(kind).adapted_argument == "vocabulary" and tensors:
+            self._add_lookup(settings, kind, name, tensors, path)
         elif kind == "MultiHeadAttention" and len(tensors) == (
             8 if settings.get("use_bias", True) else 4
         ):
@@ -130,6 +139,17 @@ class Layout:
         held, vector = parts
         self.add_object(path, name, (held[0], vector))
         self.add_layer(wrapped, _name(wrapped), held, join_path(path, "layer"))
+
+    def _add_lookup(
+        self, settings: JsonObject, kind: str, name: str, tensors: Sequence[Tensor], path: str
+    ) -> None:
+        """Add the weights of a lookup layer's words; those of a text stand at the layer in it, too."""
+        if not self.modern or len(tensors) > 1 or settings.get("idf_weights") is None:
+            raise unplaced(name, kind)
+        held = (LOOKUP,) if kind == "TextVectorization" else ()
+        for place in (path, *(join_path(path, attribute) for attribute in held)):
+            self.add_object(place, name if place == path else "string_lookup")
+            self.tensors[join_path(place, "vars", IDF_WEIGHTS)] = tensors[0]
 
     def _add_attention(self, name: str, tensors: Sequence[Tensor], path: str) -> None:
         """Add the four dense layers of a MultiHeadAttention, with as many weights each."""
@@ -270,8 +290,17 @@ def check_not_quantized(entry: JsonObject, name: str) -> None:
         )
 
 
+def is_word_state(kind: str, paths: Iterable[str]) -> bool:
+    """Return True if all paths are those of the weights of a lookup layer's words."""
+    return layer_record(kind).adapted_argument == "vocabulary" and all(
+        path.endswith(f"/vars/{IDF_WEIGHTS}") for path in paths
+    )
+
+
 def unplaced(name: str, kind: str) -> Refused:
     """Return the refusal of a layer for which the paths of the weights, or their order, are unknown."""
+    if layer_record(kind).adapted_argument == "vocabulary":
+        return Refused("cannot-convert", f"{name!r}: {WEIGHED_WORDS}")
     why = (
         f"for a {kind} like this not both are known"
         if layer_record(kind).exported

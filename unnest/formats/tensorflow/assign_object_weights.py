@@ -215,7 +215,8 @@ class WeightsByLayer:
             trained_count(layer, len(nodes)),
             initialized_weight_counts(layer.config),
         )
-        if count == 0:
+        numbers_words = record_of(layer.class_name, layer.config).adapted_argument == "vocabulary"
+        if count == 0 or numbers_words:
             return [False] * len(nodes)
         if in_optimizers & set(nodes):
             return [n in in_optimizers for n in nodes]

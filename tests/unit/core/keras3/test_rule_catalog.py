@@ -35,6 +35,7 @@ STEPWISE: dict[str, Any] = {
     "config": {"name": "r", **RNN, "return_sequences": True},
 }
 BOTH_WAYS = ("Bidirectional", {"layer": STEPWISE, "merge_mode": "concat"})
+TEXT = {"split": "whitespace", "vocabulary": ["a", "b"]}
 DENSE = {"units": 3, "activation": "linear", "use_bias": True}
 #: `lambda x: x / 5.0`, as Keras 2.2.4 stored it.
 DIVIDED = [
@@ -164,6 +165,10 @@ CASES: dict[str, tuple[Stored, Stored]] = {
     "arguments": (
         chain(IMAGE, ("Conv2DTranspose", {**CONV, "groups": 1}), version="2.4.0"),
         chain(IMAGE, ("Conv2D", {**CONV, "groups": 1}), version="2.4.0"),
+    ),
+    "counted-words": (
+        chain([None, 1], ("TextVectorization", {**TEXT, "output_mode": "count"}), version="2.15.0"),
+        chain([None, 1], ("TextVectorization", {**TEXT, "output_mode": "int"}), version="2.15.0"),
     ),
     "discretization-dtype": (
         chain(FLAT, ("Discretization", {"bin_boundaries": [0.5], "dtype": "int64"}), version="2.15.0"),
@@ -324,7 +329,7 @@ def done(stored: Stored) -> Converted:
 
 
 #: Rules for state beside the weights, which only containers read: `tests/genuine/test_vocabularies.py` has their cases.
-OF_CONTAINERS = {"vocabulary", "bin-boundaries"}
+OF_CONTAINERS = {"vocabulary", "word-state", "bin-boundaries"}
 
 
 def test_no_rule_is_without_a_case() -> None:

@@ -9,6 +9,9 @@ import pytest
 
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import (
     bin_boundaries,
+    counted_words,
+    idf_weights_of_words,
+    index_count,
     layers_without_vocabulary,
     vocabulary_in_order,
     with_vocabularies,
@@ -89,3 +92,56 @@ def test_boundaries_of_a_summary() -> None:
     assert bin_boundaries(summary, 2) == [2.0]
     assert bin_boundaries(summary, 4) == [1.0, 2.0, 3.0]
     assert bin_boundaries(summary, 9) == [1.0, 2.0, 3.0]
+
+
+def _lookup(kind: str = "StringLookup", **config: Any) -> Any:
+    return {
+        "class_name": kind,
+        "config": {"oov_token": "[UNK]", "vocabulary": ["a", "b"], **config},
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "weights", "expected"),
+    [
+        (_lookup(), [9, 1, 2], [1, 2]),
+        (_lookup(num_oov_indices=2), [9, 9, 1, 2], [1, 2]),
+        (_lookup(pad_to_max_tokens=True, max_tokens=5), [9, 1, 2, 0, 0], [1, 2]),
+        (_lookup(vocabulary=["[UNK]", "a"]), [9, 1], [9, 1]),
+        (_lookup(vocabulary=["a", "[UNK]"]), [9, 1], None),
+        (_lookup(), [1, 2], None),
+        (_lookup(num_oov_indices="2"), [9, 9, 1, 2], None),
+    ],
+)
+def test_weights_of_words(entry: Any, weights: Any, expected: Any) -> None:
+    """Behind those of unknown words, as many as words; other numbers are not taken."""
+    assert idf_weights_of_words(entry, weights) == expected
+
+
+def test_indices_that_a_layer_counts_on() -> None:
+    assert index_count(_lookup("TextVectorization", num_oov_indices=7)) == 3
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"output_mode": "count", "split": "whitespace"}, 3),
+        ({"output_mode": "count", "split": "whitespace", "max_tokens": 9}, 3),
+        (
+            {
+                "output_mode": "count",
+                "split": "character",
+                "max_tokens": 9,
+                "pad_to_max_tokens": True,
+            },
+            9,
+        ),
+        ({"output_mode": "count", "split": None}, None),
+        ({"output_mode": "int", "split": "whitespace"}, None),
+        ({"output_mode": "count", "split": "whitespace", "sparse": True}, None),
+        ({"output_mode": "count", "split": "whitespace", "vocabulary": None}, None),
+    ],
+)
+def test_numbers_that_a_text_becomes(config: Any, expected: Any) -> None:
+    """As Keras 3 computes them, for a layer whose shape it mistakes."""
+    assert counted_words(_lookup("TextVectorization", **config)) == expected

@@ -9,14 +9,18 @@ from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.layer_replacements import (
     Expansion,
     LayerArguments,
+    NewLayer,
     NodeTree,
     Piece,
+    chain,
     numpy_operation,
 )
 from unnest.core.keras3.layers.kept_layers import plain_layer
+from unnest.core.keras3.layers.removed_layers import keras_layer
 from unnest.core.keras_facts.custom_functions_in_configs import TEXT_STEPS, custom_text_step
 from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
 from unnest.core.keras_facts.unloadable_models import has_salt_of_none
+from unnest.core.keras_facts.vocabularies_and_bin_boundaries import counted_words
 
 
 def resizing(old: OldLayer) -> Piece:
@@ -59,7 +63,12 @@ def text_vectorization(old: OldLayer) -> Piece:
             old = old.with_changed_arguments(
                 {argument: convert_config_values.custom_function(name)}
             )
-    return lookup(old)
+    made = lookup(old)
+    depth = counted_words({"class_name": old.kind, "config": old.config})
+    if depth is None or not isinstance(made, NewLayer):
+        return made
+    old.note("counted-words")
+    return chain(made, keras_layer("Reshape", f"{old.name}_words", {"target_shape": [depth]}))
 
 
 def lookup(old: OldLayer) -> Piece:
