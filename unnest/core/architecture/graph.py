@@ -9,7 +9,7 @@ numbers the file gives them (`Layer.first` holds the difference).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -99,6 +99,13 @@ class Graph:
     outputs: tuple[Ref, ...]
     model: JsonObject
     sequential: bool = False
+    #: The same graph of the config alone, which a nested model and the same model by itself share; None for itself.
+    of_config: Graph | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def shared(self) -> Graph:
+        """The graph to ask for what does not depend on what stands beside the config: it is worked out once."""
+        return self.of_config or self
 
     @property
     def arity(self) -> int:
@@ -111,6 +118,8 @@ class Graph:
 
     @cached_property
     def _calls(self) -> Sequence[tuple[CallId, Call]]:
+        if self.of_config is not None:
+            return self.of_config.calls()
         return [
             (CallId(layer.name, call_index), call)
             for layer in self.layers.values()
@@ -133,6 +142,8 @@ class Graph:
 
         The model's own outputs are not among the readers.
         """
+        if self.of_config is not None:
+            return self.of_config.readers
         readers: dict[CallId, list[tuple[CallId, Ref]]] = {}
         for call_id, call in self.calls():
             for ref in dict.fromkeys(call.reads):

@@ -74,7 +74,8 @@ def _read(model: JsonObject) -> Graph:
     if isinstance(config, Mapping) and "output_layers" in config:
         if "input_layers" not in config:
             raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
-        return replace(memoize(_read_functional, config, model_name(model)), model=model)
+        graph = memoize(_read_functional, config, model_name(model))
+        return replace(graph, model=model, of_config=graph)
     return _read_sequential(model, objects)
 
 

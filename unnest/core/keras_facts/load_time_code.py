@@ -114,14 +114,15 @@ def _words(entry: JsonObject) -> Iterator[str]:
     """Yield what loading one object runs, imports or reads, as clauses of a sentence."""
     if _has_code(entry):
         yield f"code of the {entry['class_name']} {_name(entry)!r}"
-    module, thing = entry.get("module"), entry.get("class_name")
-    config = entry.get("config")
-    if thing == "function":
-        thing = config
-    elif thing is None:
-        thing = entry.get("function")  # a Keras 2 Lambda's, named with its module
-    if isinstance(module, str) and isinstance(thing, str) and _is_foreign(module, thing, entry):
-        yield f"{thing!r} of the module {module!r}"
+    module = entry.get("module")
+    if isinstance(module, str):
+        thing = entry.get("class_name")
+        if thing == "function":
+            thing = entry.get("config")
+        elif thing is None:
+            thing = entry.get("function")  # a Keras 2 Lambda's, named with its module
+        if isinstance(thing, str) and _is_foreign(module, thing, entry):
+            yield f"{thing!r} of the module {module!r}"
     vocabulary = entry.get("vocabulary")
     if isinstance(vocabulary, str):
         yield f"the file {vocabulary!r} as a vocabulary"

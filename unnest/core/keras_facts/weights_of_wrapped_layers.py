@@ -13,7 +13,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import entry_name
 from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
-from unnest.core.keras_facts.weight_counts_by_config import initialized_weight_counts
+from unnest.core.keras_facts.weight_counts_by_config import RULE_SUFFIXES, initialized_weight_counts
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -36,6 +36,10 @@ class HeldLayer(NamedTuple):
     is_frozen: bool
 
 
+#: How the arguments end that hold an initializer, a regularizer or a constraint, and no layer.
+OF_NO_LAYER = ("_initializer", *RULE_SUFFIXES)
+
+
 def held_layers(entry: JsonObject) -> list[HeldLayer]:
     """Return the held layers that may have weights, in the order of the config; of a Bidirectional both."""
     return _held_layers(entry, is_frozen=False)
@@ -46,7 +50,9 @@ def _held_layers(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
     if not isinstance(config, OBJECT):
         return []
     parts: list[HeldLayer] = []
-    for value in config.values():
+    for key, value in config.items():
+        if type(value) in LEAVES or key.endswith(OF_NO_LAYER):
+            continue
         for held in value if isinstance(value, list) else [value]:
             if type(held) not in LEAVES and isinstance(held, OBJECT) and "class_name" in held:
                 parts += _layers_of_entry(held, is_frozen=is_frozen)

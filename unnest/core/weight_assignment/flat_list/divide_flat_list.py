@@ -37,7 +37,7 @@ def divide_flat_list(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, La
 
     Raises Ambiguous where more than one reading, or none, is left.
     """
-    return memoize(_divide, tensors, graph)
+    return memoize(_divide, tensors, graph.shared)
 
 
 def _divide(tensors: Sequence[Tensor], graph: Graph) -> Mapping[str, LayerWeights]:

@@ -127,7 +127,7 @@ def _places(graph: Graph) -> Sequence[_Place]:
 
     A layer that wraps a model which is also called by itself has a place for each of that model's layers.
     """
-    return memoize(_find_places, graph)
+    return memoize(_find_places, graph.shared)
 
 
 def _find_places(graph: Graph) -> Sequence[_Place]:
