@@ -250,15 +250,21 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
 
 def _axis_joins(layer: Layer) -> bool | None:
     """Return True or False if a layer's class and axis say whether it joins along the batch axis; else None."""
-    axis = _axis(layer.settings)
     if layer.class_name == "Concatenate":
-        return (
-            axis == 0
-        )  # without an axis, or with one that is no whole number, it joins along the last
+        return concatenation_axis(layer) == 0
+    axis = _axis(layer.settings)
     if axis is None:
         return None
     is_custom = not is_keras_class(layer.class_name, layer.stored)
     return axis == 0 and (is_custom or layer.class_name in JOINING_LAYERS)
+
+
+def concatenation_axis(layer: Layer) -> int | None:
+    """Return the axis of a Concatenate, the last one without a whole number; None of other layers."""
+    if layer.class_name != "Concatenate":
+        return None
+    axis = _axis(layer.settings)
+    return -1 if axis is None else axis
 
 
 def _axis(config: JsonObject) -> int | None:

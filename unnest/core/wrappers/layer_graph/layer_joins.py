@@ -47,6 +47,8 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         if not all(graph.layers[ref.layer].is_model for ref in operands):
             continue
         on_batch = on_batch_axis(graph, calls)
+        if on_batch is False and _counts_back_to_batch(graph, calls, operands[0]):
+            on_batch = True
         if on_batch is False and len(operands) == 1 and layer_batch_roles.passes_on(layer, call):
             on_batch = None  # to join one tower is to pass it on
         reason = _joins_no_towers(at, operands)
@@ -57,6 +59,17 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
             yield LayerJoin(
                 Merge(operands[0].tensor, tuple(calls), on_batch), tuple(operands), reason
             )
+
+
+def _counts_back_to_batch(graph: Graph, calls: Sequence[CallId], operand: Ref) -> bool:
+    """Return True if joins concatenate along an axis that, counted from the last one of an operand, is the batch."""
+    axes = [layer_batch_roles.concatenation_axis(graph.layers[at.layer]) for at in calls]
+    if not all(axis is not None and axis < 0 for axis in axes):
+        return False
+    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+
+    shape = LayerTensors(graph).shape(operand)
+    return shape is not None and all(axis == -len(shape) for axis in axes)
 
 
 def joins_of_tensors(graph: Graph) -> Iterator[LayerJoin]:

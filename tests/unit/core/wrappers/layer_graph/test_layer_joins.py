@@ -34,6 +34,21 @@ def test_a_merge_lines_all_towers_up_along_the_batch(merge: Entry, reason: str) 
     assert reasons(source(), split("s", "x"), TOWERS, merge) == {"m": reason}
 
 
+@pytest.mark.parametrize(("axis", "is_batch"), [(-2, True), (-1, False), (-3, False)])
+def test_a_negative_axis_is_the_batch_where_the_number_of_axes_says_so(
+    axis: int, *, is_batch: bool
+) -> None:
+    """The template's output is a matrix: its axis -2 is the batch."""
+    merge = {**MERGE, "config": {**MERGE["config"], "axis": axis}}
+    layers = [source(), split("s", "x"), TOWERS, merge]
+    if is_batch:
+        graph = read(functional(*layers, **OUTER))
+        assert len(only_wrapper(recognise_layer_graph.recognise(graph)).towers) == 2
+    else:
+        reason = "m (Concatenate) does not concatenate the outputs of t along the batch"
+        assert reasons(*layers) == {"m": reason}
+
+
 def test_a_merge_that_is_joined_twice_joins_its_towers_twice() -> None:
     """However long the row of such merges is."""
     merges, before = [concatenate("m0", ("t", 1, 0), ("t", 2, 0))], "m0"
