@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, reached
+from unnest.core.architecture.input_output_names import OUTPUTS, has_keys
 from unnest.core.architecture.nested_models import merged_models
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.conversion_context import Context, GraphNotes, refused
@@ -116,8 +117,9 @@ class _Functional:
                 self.made[at] = self._call(self.graph.layers[at.layer], call, names[at.layer])
         inputs = [self._tensor(_origin(r, self.graph)) for r in self.graph.inputs]
         outputs = [self._end(r) for r in self.graph.outputs]
-        for old, new in zip(self.graph.outputs, outputs, strict=True):
-            self.context.graph.output_names[old.layer] = new.layer
+        if not has_keys(self.graph, OUTPUTS):  # which stay as they are
+            for old, new in zip(self.graph.outputs, outputs, strict=True):
+                self.context.graph.output_names[old.layer] = new.layer
         self.masks.note_ends(outputs)
         config = self.graph.model["config"]
         settings: dict[str, Json] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
+from unnest.core.architecture.graph import Graph
+from unnest.core.architecture.input_output_names import OUTPUTS, end_names, has_keys
 from unnest.core.keras_facts.optimizer_classes import OPTIMIZER_KEYS
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -35,11 +37,17 @@ def _rename_name(key: str, value: Json, outputs: Mapping[str, str]) -> Json:
     return value
 
 
-def output_names(layers: Sequence[str]) -> list[str]:
-    """Return Keras's names for the outputs of a model with these output layers: repeats are numbered."""
+def output_names(graph: Graph) -> list[str]:
+    """Return the names under which a model's compile settings have its outputs.
+
+    A model that returns a mapping goes by its keys, any other by Keras's names: those of the output layers, repeats
+    numbered.
+    """
+    if has_keys(graph, OUTPUTS):
+        return end_names(graph, OUTPUTS)
     names: list[str] = []
     count: dict[str, int] = {}
-    for layer in layers:
+    for layer in (ref.layer for ref in graph.outputs):
         name = layer
         while name in names:
             count[layer] = count.get(layer, 0) + 1

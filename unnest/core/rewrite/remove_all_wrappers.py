@@ -32,9 +32,7 @@ def unwrap_all(
         left = unwrapping.top(parallel)
     except Ambiguous as doubt:
         refusal = str(doubt)
-    before, after = (
-        output_names([r.layer for r in read(each.model).outputs]) for each in (parallel, left)
-    )
+    before, after = (output_names(read(each.model)) for each in (parallel, left))
     positions = zip(before, unwrapping.outputs, strict=True)
     return Unwrapped(
         left,

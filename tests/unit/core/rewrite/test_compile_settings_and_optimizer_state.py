@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.core.build import tensors
+from tests.unit.core.build import functional, layer, source, tensors
+from unnest.core.architecture import read
 from unnest.core.model import JsonObject, Tensor
 from unnest.core.rewrite.compile_settings_and_optimizer_state import (
     output_names,
@@ -35,8 +36,18 @@ def test_nothing_to_rename_is_the_very_object() -> None:
 
 
 def test_output_names_that_repeat_are_numbered() -> None:
-    assert output_names(["a", "b", "a", "a"]) == ["a", "b", "a_1", "a_2"]
-    assert output_names(["a", "a_1", "a"]) == ["a", "a_1", "a_2"]
+    def names(*outputs: str) -> list[str]:
+        layers = [source(), *(layer(name, ["x"]) for name in dict.fromkeys(outputs))]
+        return output_names(read(functional(*layers, outputs=[(name, 0, 0) for name in outputs])))
+
+    assert names("a", "b", "a", "a") == ["a", "b", "a_1", "a_2"]
+    assert names("a", "a_1", "a") == ["a", "a_1", "a_2"]
+
+
+def test_a_model_that_returns_a_mapping_goes_by_its_keys() -> None:
+    model = functional(source(), layer("dense_5", ["x"]), layer("dense_6", ["x"]))
+    model["config"]["output_layers"] = {"logit": ["dense_5", 0, 0], "emb": ["dense_6", 0, 0]}
+    assert output_names(read(model)) == ["emb", "logit"]
 
 
 def slots(*names: str) -> tuple[Tensor, ...]:
