@@ -104,8 +104,12 @@ class Graph:
 
     @property
     def shared(self) -> Graph:
-        """The graph to ask for what does not depend on what stands beside the config: it is worked out once."""
-        return self.of_config or self
+        """The graph to ask for what does not depend on what stands beside the config: it is worked out once.
+
+        A graph of some of the layers alone shares nothing.
+        """
+        same = self.of_config
+        return self if same is None or same.layers is not self.layers else same
 
     @property
     def arity(self) -> int:
@@ -118,8 +122,8 @@ class Graph:
 
     @cached_property
     def _calls(self) -> Sequence[tuple[CallId, Call]]:
-        if self.of_config is not None:
-            return self.of_config.calls()
+        if self.shared is not self:
+            return self.shared.calls()
         return [
             (CallId(layer.name, call_index), call)
             for layer in self.layers.values()
@@ -142,8 +146,8 @@ class Graph:
 
         The model's own outputs are not among the readers.
         """
-        if self.of_config is not None:
-            return self.of_config.readers
+        if self.shared is not self:
+            return self.shared.readers
         readers: dict[CallId, list[tuple[CallId, Ref]]] = {}
         for call_id, call in self.calls():
             for ref in dict.fromkeys(call.reads):
