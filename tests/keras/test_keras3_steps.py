@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import unnest
@@ -96,3 +97,26 @@ def test_masks_that_reach_the_loss(tmp_path: Path) -> None:
     assert len(off) == 13
     assert off == warned
     assert 0 < sum(off.values()) < len(off)
+
+
+def test_what_a_normalization_adapted_to_is_no_weight_that_was_trained(tmp_path: Path) -> None:
+    """Its mean, variance and count have no slots; the replacement waits for the sizes of its input."""
+    keras, tf_keras = (pytest.importorskip(name) for name in ("keras", "tf_keras"))
+    values = np.random.default_rng(0).normal(2, 3, (8, 5)).astype("float32")
+    normalization = tf_keras.layers.Normalization(axis=-1)
+    normalization.adapt(values)
+    dense = [tf_keras.layers.Dense(units) for units in (6, 1)]
+    model = tf_keras.Sequential([tf_keras.Input((5,)), normalization, *dense])
+    model.compile(tf_keras.optimizers.Adam(0.05), "mse")
+    for _ in range(3):
+        model.train_on_batch(values, values[:, :1])
+    model.save(tmp_path / "adapted.h5")
+    result = unnest.fix(tmp_path / "adapted.h5", tmp_path / "out.keras", keras="3")
+    assert [f.code for f in result.findings] == []
+    today = keras.models.load_model(tmp_path / "out.keras")
+    before = today.predict(values, verbose=0)
+    for each in (model, today):
+        each.train_on_batch(values, values[:, :1])
+    after = today.predict(values, verbose=0)
+    assert np.abs(after - before).max() > 100 * TOLERANCE
+    np.testing.assert_allclose(after, model.predict(values, verbose=0), atol=TOLERANCE)

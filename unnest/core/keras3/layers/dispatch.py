@@ -12,7 +12,7 @@ from unnest.core.keras3.conversion_context import Context, OldLayer, refused
 from unnest.core.keras3.convert_config_values import plain_json
 from unnest.core.keras3.convert_model_graph import convert_nested
 from unnest.core.keras3.keras1 import keras1_to_keras2_arguments, legacy_weight_layouts
-from unnest.core.keras3.layer_replacements import Config, NewLayer, Piece, Weights
+from unnest.core.keras3.layer_replacements import Choice, Config, NewLayer, Piece, Weights
 from unnest.core.keras3.layers import (
     convert_normalization,
     convert_preprocessing,
@@ -39,8 +39,18 @@ def convert_layer(entry: JsonObject, name: str, weights: Weights, context: Conte
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as e:
         why = f"its arguments and weights are not as its Keras wrote them ({type(e).__name__}: {e})"
         raise refused(name, str(entry.get("class_name")), why) from e
+    return _with_trained_marked(
+        made, frozen=isinstance(config, Mapping) and config.get("trainable") is False
+    )
+
+
+def _with_trained_marked(made: Piece, *, frozen: bool) -> Piece:
+    """Return a replacement with its weights marked as trained or not, when its inputs are known."""
+    if isinstance(made, Choice):
+        return Choice(
+            lambda specs, dtypes: _with_trained_marked(made.resolved(specs, dtypes), frozen=frozen)
+        )
     if isinstance(made, NewLayer) and made.weights and not is_model(made.entry):
-        frozen = isinstance(config, Mapping) and config.get("trainable") is False
         return replace(made, weights=tuple(_marked_as_trained(made, frozen=frozen)))
     return made
 
