@@ -222,6 +222,20 @@ def squared_difference_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.op("Square", call.calculate("Subtract", call["x"], call["y"]))
 
 
+define("sigmoid_cross_entropy_with_logits", "labels logits", Kind.ELEMENTWISE)
+
+
+@keras3("tf.nn.sigmoid_cross_entropy_with_logits", "labels logits")
+def sigmoid_cross_entropy_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of `relu(logits) - labels * logits + log(1 + exp(-abs(logits)))`."""
+    labels, logits = call.floats("labels"), call.floats("logits")
+    lost = call.op("Softplus", call.op("Negative", call.op("Absolute", logits)))
+    linear = call.calculate(
+        "Subtract", call.op("Relu", logits), call.calculate("Multiply", labels, logits)
+    )
+    return call.calculate("Add", linear, lost)
+
+
 @keras3("tf.scalar_mul tf.math.scalar_mul", "scalar x")
 def scaled_nodes(call: FunctionCall) -> SymbolicTensor:
     """Nodes of a number times a tensor."""

@@ -133,6 +133,26 @@ def dot_nodes(call: FunctionCall) -> SymbolicTensor:
     return call.op("Tensordot", x, call.floats("y"), axes=[[-1], [rank - 2]])
 
 
+SPACE = 3
+
+define("cross", "x y|b", Kind.ROWWISE)
+
+
+@shape_rule("cross")
+def cross_shape(x: Value, y: Value) -> Shape:
+    """Shape of vectors in space. Raises Unknown for those in a plane, of which NumPy and Keras give numbers."""
+    shape = broadcast([shape_of(x), shape_of(y)])
+    if shape[-1:] != (SPACE,):
+        raise Unknown("a product of vectors that are not in space")
+    return shape
+
+
+@keras3("tf.linalg.cross tf.cross", "x|a y|b")
+def cross_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of the cross products of vectors along the last axis."""
+    return call.op("Cross", call.floats("x"), call.floats("y"))
+
+
 define("batch_dot", "x y axes", Kind.ROWWISE)
 
 

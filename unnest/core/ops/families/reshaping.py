@@ -320,6 +320,32 @@ def swapaxes_shape(x: Value, axis1: Value, axis2: Value) -> Shape:
     return tuple(shape)
 
 
+@operation("matrix_transpose adjoint", "x|matrix", Kind.MOVE)
+def matrix_transpose(x: Value) -> Array:
+    """Return the array with its last two axes exchanged."""
+    return np.swapaxes(x, -1, -2)
+
+
+@shape_rule("matrix_transpose")
+def matrix_transpose_shape(x: Value) -> Shape:
+    """Shape with its last two sizes exchanged. Raises Unknown."""
+    *batch, rows, columns = shape_of(x)
+    return (*batch, columns, rows)
+
+
+@keras3("tf.linalg.matrix_transpose tf.matrix_transpose", "x|a * conjugate=false")
+def matrix_transpose_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of an exchange of the last two axes."""
+    call.only(conjugate=False)
+    return call.op("Swapaxes", call.tensor("x"), axis1=-2, axis2=-1)
+
+
+@keras3("tf.linalg.adjoint", "x|matrix")
+def adjoint_nodes(call: FunctionCall) -> SymbolicTensor:
+    """Nodes of the same of real numbers, which have no imaginary part to be negated."""
+    return call.op("Swapaxes", call.tensor("x"), axis1=-2, axis2=-1)
+
+
 @operation("moveaxis", "x source destination", Kind.MOVE)
 def moveaxis(x: Value, source: Value, destination: Value) -> Array:
     """Return the array with axes moved, the others in their order."""

@@ -92,7 +92,7 @@ class Signature(NamedTuple):
 def parse_signature(signature: str) -> Signature:
     """Return the parameters and defaults of a signature; a parameter goes by its first name."""
     parameters, defaults = list[tuple[str, ...]](), dict[str, Json]()
-    positional, _, by_name = signature.partition(" * ")
+    positional, _, by_name = f" {signature}".partition(" * ")
     for spelled in (*positional.split(), *by_name.split()):
         names, _, default = spelled.partition("=")
         parameters.append(tuple(names.split("|")))

@@ -40,6 +40,8 @@ PAIR = items("list", [constant(1), constant(2)])
         (called("K.dot", X, replace(Y, shape=(4, 2))), "Matmul(x0, x1)", "float32"),
         (called("K.dot", X, items("list", [PAIR, PAIR])), "Matmul(x0, [[1.0, 2.0], [1.0, 2.0]])", "float32"),
         (called("K.dot", X, replace(Y, shape=(None, 4, 5))), "Tensordot(x0, x1, axes=[[-1], [1]])", "float32"),
+        (called("tf.nn.sigmoid_cross_entropy_with_logits", labels=X, logits=Y),
+         "Add(Subtract(Relu(x1), Multiply(x0, x1)), Softplus(Negative(Absolute(x1))))", "float32"),
         (called("tf.scalar_mul", constant(2), X), "Multiply(x0, 2)", "float32"),
         (called("tf.where", called("K.less", X, Y), X, Y), "Where(Less(x0, x1), x0, x1)", "float32"),
     ],

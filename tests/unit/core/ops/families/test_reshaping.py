@@ -134,9 +134,10 @@ def test_arguments_that_are_not_understood(
 @pytest.mark.parametrize(
     ("name", "args"),
     [("split", [X, [1, 2]]), ("split", [X, 5]), ("slice", [X, [5, 0], [2, 4]]), ("slice", [X, [0], [1]]),
-     ("booleanmask", [X, [True]]), ("ensureshape", [X, [5, 4]]), ("ensureshape", [X, [None, 4, None]])],
+     ("booleanmask", [X, [True]]), ("ensureshape", [X, [5, 4]]), ("ensureshape", [X, [None, 4, None]]),
+     ("matrixtranspose", [X[0]])],
     ids=["sizes that do not add up", "uneven", "beyond the end", "of one axis", "a short mask", "other sizes",
-         "other axes"],
+         "other axes", "no matrix"],
 )  # fmt: skip
 def test_what_tensorflow_refuses_is_refused(name: str, args: Sequence[Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
@@ -147,6 +148,7 @@ def test_axes_change_places() -> None:
     turned = SOURCE.transpose()
     for name, arguments in (
         ("swapaxes", [0, 1]),
+        ("matrixtranspose", []),
         ("moveaxis", [0, -1]),
         ("moveaxis", [[0, 1], [1, 0]]),
     ):

@@ -43,6 +43,8 @@ XY = items("list", [X, Y])
         (called("K.flatten", X), "Reshape(x0, newshape=[-1])"),
         (called("K.batch_flatten", X), "Reshape(x0, newshape=[-1, 12])"),
         (called("tf.transpose", X, perm=whole(0, 2, 1)), "Transpose(x0, axes=[0, 2, 1])"),
+        (called("tf.linalg.matrix_transpose", X), "Swapaxes(x0, axis1=-2, axis2=-1)"),
+        (called("tf.linalg.adjoint", X), "Swapaxes(x0, axis1=-2, axis2=-1)"),
         (called("K.concatenate", XY), "Concatenate([x0, x1], axis=-1)"),
         (called("tf.stack", XY), "Stack([x0, x1], axis=0)"),
         (called("K.tile", X, whole(1, 2, 1)), "Tile(x0, repeats=[1, 2, 1])"),
@@ -178,6 +180,19 @@ def test_rows_are_others_where_the_batch_is_moved() -> None:
     shape = items("list", [sizes(ROWS)[0], constant(-1), constant(4)])
     with pytest.raises(Unknown, match=r"^a shape with several unknown sizes$"):
         called("tf.reshape", turned, shape)
+
+
+def test_rows_of_matrices_that_are_turned() -> None:
+    """Rows stay where they are but in a matrix, whose first axis they are."""
+    turned = [
+        called("tf.linalg.matrix_transpose", x) for x in (ROWS, replace(ROWS, shape=(None, 4)))
+    ]
+    assert [(t.shape, t.rows) for t in turned if isinstance(t, SymbolicTensor)] == [
+        ((None, 4, 3), 0),
+        ((4, None), None),
+    ]
+    with pytest.raises(Unknown, match=r"^`conjugate=True`$"):
+        called("tf.linalg.matrix_transpose", X, conjugate=constant(True))  # noqa: FBT003 - a constant of stored code
 
 
 def test_rows_behind_a_reshape() -> None:

@@ -30,6 +30,7 @@ def test_a_signature_is_read() -> None:
     assert signature.parameters == (("x", "tensor"), ("axis",), ("mode",), ("depth",))
     assert signature.positional == 3
     assert signature.defaults == {"axis": -1, "mode": "same", "depth": None}
+    assert parse_signature("* x y").positional == 0
 
 
 def test_every_entry_can_be_called_by_its_signature() -> None:

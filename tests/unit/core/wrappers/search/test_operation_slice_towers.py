@@ -198,6 +198,13 @@ def _turned(w: Writer, perm: tuple[int, int] = (1, 0)) -> Tensor:
     return w.call("transpose", w.call("concat", parts, axis=1), perm=[*perm])
 
 
+def _turned_by_matrices(w: Writer, *, is_turned_back: bool = True) -> Tensor:
+    """The same by a function that names no axes."""
+    parts = [w.call("linalg.matrix_transpose", part) for part in w.dense(*w.split())]
+    joined = w.call("concat", parts, axis=1)
+    return w.call("linalg.matrix_transpose", joined) if is_turned_back else joined
+
+
 def _side_by_side(w: Writer) -> Tensor:
     """Along the last axis but one of tensors whose shapes the file does not tell."""
     parts = w.dense(w.rows(None, w.bound(1, 2)), w.rows(w.bound(1, 2)))
@@ -224,7 +231,8 @@ SPELLINGS: dict[str, tuple[Spelling, int]] = {
     "gathered back": (_gathered_back, 2), "stitched": (_stitched, 2), "masked": (_masked, 2),
     "in shares": (_in_shares, 2), "by bounds": (_by_bounds, 2), "looked up": (_looked_up, 2), "picked": (_picked, 2),
     "within zeros": (_within_zeros, 2), "rolled back": (_rolled_back, 2), "swapped and back": (_swapped_and_back, 2),
-    "turned": (_turned, 2), "side by side": (_side_by_side, 2), "shifted": (_shifted, 2),
+    "turned": (_turned, 2), "turned by matrices": (_turned_by_matrices, 2), "side by side": (_side_by_side, 2),
+    "shifted": (_shifted, 2),
     "at equal distances": (_at_equal_distances, 3),
 }  # fmt: skip
 
@@ -354,6 +362,10 @@ LOOK_ALIKES: dict[str, tuple[Spelling, str | None]] = {
         IN_ANOTHER_ORDER.format("op_17"),
     ),
     "columns side by side": (lambda w: _turned(w, (0, 1)), DOES_NOT_GIVE_BACK.format("op_6")),
+    "columns of matrices side by side": (
+        lambda w: _turned_by_matrices(w, is_turned_back=False),
+        DOES_NOT_GIVE_BACK.format("op_5"),
+    ),
     "shifted by other numbers": (lambda w: _shifted(w, 2), DOES_NOT_GIVE_BACK.format("joined")),
     "a distance twice": (lambda w: _at_equal_distances(w, 1), DOES_NOT_GIVE_BACK.format("joined")),
     "weights of their own": (_different_layers, None),
