@@ -365,7 +365,7 @@ def is_input(entry: JsonObject) -> bool:
 def children(entry: JsonObject) -> Iterator[tuple[json_tree.Path, JsonObject]]:
     """Yield the models inside a layer's config (TimeDistributed's, a custom layer's), with their paths in the entry."""
     config = entry.get("config")
-    if not any(map(is_model, json_tree.objects(config))):  # most layers hold none
+    if not any(map(is_model, json_tree.all_objects(config))):  # most layers hold none
         return
     for path, part in json_tree.walk(config, into=lambda part: not is_model(part)):
         if is_model(part):

@@ -149,6 +149,8 @@ def _rewrite_mapping(
         if isinstance(config, OBJECT) and isinstance(history, list) and _is_ref(history, layers):
             return {**node, "config": {**config, "keras_history": rewrite(history, layers, change)}}
         return node
+    if not node:  # as most arguments of calls
+        return node
     parts = {key: rewrite(node[key], layers, change) for key in sorted(node)}
     return (
         node if all(parts[key] is node[key] for key in parts) else {key: parts[key] for key in node}

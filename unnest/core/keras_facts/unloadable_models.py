@@ -200,7 +200,9 @@ def layer_with_array_in_rule(model: Stored, *, in_h5: bool) -> str | None:
     from 2.12 on `__numpy__`, which the loader of `.keras` reads and that of `.h5` does not. (Source: Constant(matrix)
     of Keras 2.0.9, 2.1.6 and TensorFlow 2.15, which that Keras, and tf_keras 2.21, refuse; 2.3.1 to 2.7 store a list.)
     """
-    if model.is_keras_3:
+    if model.is_keras_3 or not any(
+        _is_stored_array(part, in_h5=in_h5) for part in json_tree.all_objects(model.architecture)
+    ):
         return None
     for entry in layer_entries(model.architecture):
         config = entry.get("config")
@@ -209,10 +211,13 @@ def layer_with_array_in_rule(model: Stored, *, in_h5: bool) -> str | None:
             if isinstance(config, OBJECT) and is_keras_class(str(entry["class_name"]), entry)
             else []
         )
-        for part in json_tree.objects(rules):
-            if set(part) == {"type", "value"} or (in_h5 and part.get("class_name") == "__numpy__"):
-                return layer_name(entry)
+        if any(_is_stored_array(part, in_h5=in_h5) for part in json_tree.objects(rules)):
+            return layer_name(entry)
     return None
+
+
+def _is_stored_array(part: JsonObject, *, in_h5: bool) -> bool:
+    return part.keys() == {"type", "value"} or (in_h5 and part.get("class_name") == "__numpy__")
 
 
 #: How the arguments end that hold an initializer, a regularizer or a constraint.

@@ -8,8 +8,7 @@ A list that does not fit into an object header is split into `name0`, `name1`, .
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from unnest.errors import Unreadable
@@ -127,26 +126,28 @@ def _read_texts(
     attribute: Attribute, name: str, place: str
 ) -> tuple[tuple[int, ...], Sequence[bytes | None]]:
     """Return the shape of an attribute, and its texts. Raises Unreadable."""
-    with _reading(name, place):
+    try:
         _check_type(attribute, name, place)
         return attribute.shape, attribute.texts()
+    except NOT_READ as e:
+        raise _not_read(e, name, place) from e
 
 
 def read_value(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, Any]:
     """Return an attribute as an array. Raises Unreadable."""
-    with _reading(name, place):
+    try:
         _check_type(attribute, name, place)
         return attribute.value(attribute.dtype, attribute.shape)
+    except NOT_READ as e:
+        raise _not_read(e, name, place) from e
 
 
-@contextmanager
-def _reading(name: str, place: str) -> Iterator[None]:
-    try:
-        yield
-    except Unsafe as e:
-        raise _wrong(name, place, str(e)) from e
-    except (OSError, RuntimeError, ValueError, TypeError) as e:
-        raise _wrong(name, place, "cannot be read") from e
+NOT_READ = (Unsafe, OSError, RuntimeError, ValueError, TypeError)
+"""What reading an attribute raises: our own check, the HDF5 library, NumPy."""
+
+
+def _not_read(error: Exception, name: str, place: str) -> Unreadable:
+    return _wrong(name, place, str(error) if isinstance(error, Unsafe) else "cannot be read")
 
 
 def _check_type(attribute: Attribute, name: str, place: str) -> None:

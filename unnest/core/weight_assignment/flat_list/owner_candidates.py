@@ -133,7 +133,7 @@ def _names_within(entry: JsonObject) -> Iterator[str]:
 
     Of a Bidirectional's two the config holds one, under its own name or, in Keras 1.2.0, as `forward_lstm_1`.
     """
-    for part in json_tree.objects(entry.get("config")):
+    for part in json_tree.all_objects(entry.get("config")):
         if "class_name" in part:
             yield from _names(part)
         held = part.get("layer")
