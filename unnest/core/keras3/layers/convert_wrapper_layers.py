@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unnest.core.architecture import entry_name, snake_case
+from unnest.core.architecture import entry_name, read, snake_case
+from unnest.core.architecture.graph import Graph
+from unnest.core.json_tree import is_list, is_object
 from unnest.core.keras3 import convert_constructor_arguments
 from unnest.core.keras3.conversion_context import OldLayer, listed
 from unnest.core.keras3.layer_replacements import (
@@ -17,7 +19,8 @@ from unnest.core.keras3.layer_replacements import (
     chain,
 )
 from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
-from unnest.core.model import Json
+from unnest.core.keras_facts.keras3_layer_output_specs import Spec
+from unnest.core.model import Json, JsonObject
 
 
 def inner_layer(entry: Json, outer: OldLayer, weights: Weights) -> NewLayer:
@@ -41,14 +44,80 @@ def _inner_piece(entry: Json, outer: OldLayer, weights: Weights) -> Piece:
 
 def time_distributed(old: OldLayer) -> Piece:
     """Convert TimeDistributed; over a chain of layers it becomes a chain of TimeDistributed."""
-    held = _inner_piece(old.config.get("layer"), old, old.weights)
+    held = old.config.get("layer")
+    if isinstance(held, Mapping) and held.get("class_name") == "Lambda":
+        return Choice(lambda specs, dtypes: _lambda_at_each_step(old, held, specs[0], dtypes[0]))
+    return _time_distributed(old, _inner_piece(held, old, old.weights))
+
+
+def _lambda_at_each_step(old: OldLayer, held: JsonObject, spec: Spec | None, dtype: str) -> Piece:
+    """Convert a Lambda in a TimeDistributed, as the one layer of a model that takes a step; kept, it stays alone.
+
+    Raises CannotConvert if its code may compute a row from others: before Keras 3 it was given the steps of all rows at
+    once, one below the other.
+    """
+    if spec is None:
+        return _time_distributed(old, _inner_piece(held, old, old.weights))
+    name = entry_name(held) or "lambda"
+    model = _model_of_a_step(held, name, [None, *spec.shape[2:]], dtype)
+    step = inner_layer(model, old, old.weights)
+    layers = step.config["layers"]
+    assert is_list(layers)
+    kept = [entry for entry in layers if is_object(entry) and entry["class_name"] == "Lambda"]
+    if not kept and not _keeps_rows(read(model)):
+        raise old.refused(
+            "the code of its Lambda may mix rows, and Keras 3 gives it one step at a time"
+        )
+    new = convert_constructor_arguments.converted_arguments(
+        old.with_changed_arguments({"layer": None})
+    )
+    entry = (
+        {k: v for k, v in kept[0].items() if k not in ("name", "inbound_nodes")}
+        if kept
+        else step.entry
+    )
+    return old.as_new({**new, "layer": entry}, ())
+
+
+def _keeps_rows(model: Graph) -> bool:
+    """Return True if the model of a step is known to compute each row of its output from the same row."""
+    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+    from unnest.core.wrappers.search.row_mixing_trials import (
+        rows_kept,
+    )  # for a model with such code
+
+    return rows_kept(LayerTensors(model), model.outputs, dict.fromkeys(model.inputs)).are_kept
+
+
+def _model_of_a_step(
+    held: JsonObject, name: str, shape: list[int | None], dtype: str
+) -> JsonObject:
+    """Return a Lambda as the one layer of a model, as Keras 2 stores models."""
+    source = f"{name}_input"
+    taken: JsonObject = {
+        "class_name": "InputLayer",
+        "name": source,
+        "config": {"name": source, "batch_input_shape": [*shape], "dtype": dtype, "sparse": False},
+        "inbound_nodes": [],
+    }
+    called: JsonObject = {**held, "name": name, "inbound_nodes": [[[source, 0, 0, {}]]]}
+    ends: JsonObject = {"input_layers": [[source, 0, 0]], "output_layers": [[name, 0, 0]]}
+    return {
+        "class_name": "Functional",
+        "config": {"name": f"{name}_of_a_step", "layers": [taken, called], **ends},
+    }
+
+
+def _time_distributed(old: OldLayer, held: Piece) -> Piece:
     new = convert_constructor_arguments.converted_arguments(
         old.with_changed_arguments({"layer": None})
     )
     if isinstance(held, NewLayer):
         return old.as_new({**new, "layer": held.entry}, held.weights)
     if not isinstance(held, Expansion) or held.chain is None:
-        raise old.refused("the layer in it is several operations today")
+        raise old.refused(
+            "the layer in it is several operations today, for which the shape of its input must be known"
+        )
     parts = []
     for k, inner in enumerate(held.chain):
         called = old.name if k == len(held.chain) - 1 else f"{old.name}_{inner.name}"
