@@ -47,12 +47,6 @@ def _scale(operands: Sequence[TensorData], factors: Arguments) -> TensorData:
     )
 
 
-def _power(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
-    exponent, offset = arguments
-    raised: TensorData = (operands[0].astype(np.float64) + offset) ** exponent
-    return raised
-
-
 def _part(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
     axis, start, stop = map(int, arguments)
     return operands[0][(slice(None),) * axis + (slice(start, stop),)]
@@ -60,7 +54,6 @@ def _part(operands: Sequence[TensorData], arguments: Arguments) -> TensorData:
 
 RECIPE_STEPS: dict[str, Callable[[Sequence[TensorData], Arguments], TensorData]] = {
     "scale": _scale,
-    "power": _power,
     "part": _part,
     "transpose": lambda of, axes: of[0].transpose([int(a) for a in axes]),
     "reshape": lambda of, shape: of[0].reshape([int(n) for n in shape]),

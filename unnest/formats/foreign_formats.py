@@ -107,10 +107,8 @@ def _varint(data: bytes, start: int) -> tuple[int, int]:
     raise ValueError
 
 
-def _message(
-    types: Mapping[int, int], needed: Collection[int], first: int
-) -> Callable[[Sample], bool]:
-    """Return a test for a protocol buffer with only fields of `types` (number -> wire type), `first` first.
+def _message(types: Mapping[int, int], needed: Collection[int]) -> Callable[[Sample], bool]:
+    """Return a test for a protocol buffer with only fields of `types` (number -> wire type), number 1 first.
 
     All `needed` fields must occur. Of a file with more than MOST_FIELDS fields, the first ones decide.
     """
@@ -126,7 +124,7 @@ def _message(
                     break
         except ValueError:
             return False
-        return found[:1] == [first] and set(needed) <= set(found)
+        return found[:1] == [1] and set(needed) <= set(found)
 
     return holds
 
@@ -135,7 +133,7 @@ def _is_graph(sample: Sample) -> bool:
     """Return True for a frozen graph: nodes, the first of which begins with its name."""
     with suppress(ValueError):
         _, start = _varint(sample.start, 1)
-        return sample.start[start : start + 1] == b"\n" and _message(GRAPH, (1,), 1)(sample)
+        return sample.start[start : start + 1] == b"\n" and _message(GRAPH, (1,))(sample)
     return False
 
 
@@ -243,13 +241,13 @@ FILE_SIGNATURES: tuple[FileSignature, ...] = (
     FileSignature(
         "a safetensors file", f"it holds weights without layers: {KERAS_FILE}", _is_safetensors
     ),
-    FileSignature("an ONNX model", CONVERTED, _message(ONNX, (1, 7), 1)),
+    FileSignature("an ONNX model", CONVERTED, _message(ONNX, (1, 7))),
     FileSignature("a Core ML model", CONVERTED, _is_core_ml),
     FileSignature("a TensorFlow graph (a frozen .pb)", CONVERTED, _is_graph),
     FileSignature(
         "the graph of a SavedModel",
         "pass its whole folder, variables included",
-        _message(SAVED_MODEL, (1, 2), 1),
+        _message(SAVED_MODEL, (1, 2)),
     ),
 )
 

@@ -356,7 +356,7 @@ def _code_in_words(report: Report, names: tuple[str, ...]) -> str:
     """The custom code that is needed, with the layers that need it where they are known and few."""
     found = [finding.message for finding in report.findings if finding.code == "custom-objects"]
     if not found or len(names) > FEW:
-        return f"your {_few(names, everything=False)}"
+        return f"your {_few(names)}"
     return f"your {found[0].partition(': ')[2]}"
 
 
@@ -394,15 +394,15 @@ def _details(result: Result) -> Iterator[str]:
         yield "removed: the wrapper's layers" + (
             " (no weights)" if result.kept is None or result.kept.tensors else ""
         )
-    yield from _conversions(result, verbose=True)
+    yield from _conversions(result)
     if result.checks:
         yield f"read back and compared: {', '.join(result.checks)}"
 
 
-def _conversions(result: Result, *, verbose: bool) -> Iterator[str]:
+def _conversions(result: Result) -> Iterator[str]:
     """Return what --keras 3 changed: a line for every rule, with the layers that it touched."""
     for change in result.conversions:
-        yield f"rule {change.rule}: {change.what} ({_few(change.layers, everything=verbose)})"
+        yield f"rule {change.rule}: {change.what} ({', '.join(change.layers)})"
 
 
 def _contents_text(result: Result) -> str:
@@ -426,7 +426,7 @@ def _contents_text(result: Result) -> str:
     return ", ".join(facts) or "the architecture alone"
 
 
-def _few(names: tuple[str, ...], *, everything: bool) -> str:
-    if everything or len(names) <= FEW:
+def _few(names: tuple[str, ...]) -> str:
+    if len(names) <= FEW:
         return ", ".join(names)
     return f"{', '.join(names[:FEW])} and {len(names) - FEW} more (-v names them all)"

@@ -42,7 +42,6 @@ CASES = {
         np.hstack(np.hsplit(KERNEL, 4)[::-1]),
     ),
     "two biases": (derived_weights.added(*derived_weights.blocks(B, 0, 2)), BIAS[:8] + BIAS[8:]),
-    "power": (derived_weights.power(B, 2), (BIAS.astype("f8") ** 2).astype("f4")),
     "constant": (derived_weights.constant("c", 0.5, (2, 3), "<f4"), np.full((2, 3), 0.5, "f4")),
     "cast": (derived_weights.cast(derived_weights.constant("c", 3, (), "<f4"), "<i8"), np.array(3)),
 }  # fmt: skip

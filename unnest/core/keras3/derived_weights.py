@@ -59,11 +59,6 @@ def added(left: Tensor, right: Tensor) -> Tensor:
     return _derived("add", (left, right), left.shape)
 
 
-def power(tensor: Tensor, exponent: float, offset: float = 0.0) -> Tensor:
-    """Return (tensor + offset) ** exponent, element by element."""
-    return _derived("power", (tensor,), tensor.shape, exponent, offset)
-
-
 def constant(name: str, value: float, shape: tuple[int, ...], dtype: str) -> Tensor:
     """Return a tensor of one value, which no file holds."""
     return Tensor(name, shape, dtype, f"constant {name}", recipe=Recipe("constant", (), (value,)))

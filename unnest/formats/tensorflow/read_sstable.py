@@ -28,9 +28,9 @@ LONG, LONG_COPY = 60, 3
 MAX_EXPANSION = 64
 
 
-def masked_crc(data: bytes, crc: int = 0) -> int:
-    """Return the CRC-32C of `data` (continuing `crc`), masked as the format stores it."""
-    return mask(extend(crc, data))
+def masked_crc(data: bytes) -> int:
+    """Return the CRC-32C of `data`, masked as the format stores it."""
+    return mask(extend(0, data))
 
 
 def extend(crc: int, data: bytes) -> int:

@@ -21,7 +21,6 @@ OTHER = Tensor("o", (4, 6), "<f4", "a/o")
         (derived_weights.part(KERNEL, -1, 2, 5), (4, 3), "part", (1, 2, 5)),
         (derived_weights.concatenated([KERNEL, OTHER], -2), (8, 6), "concatenate", (0,)),
         (derived_weights.added(KERNEL, OTHER), (4, 6), "add", ()),
-        (derived_weights.power(KERNEL, 2.0, 0.5), (4, 6), "power", (2.0, 0.5)),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

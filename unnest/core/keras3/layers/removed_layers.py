@@ -30,11 +30,9 @@ from unnest.core.model import Json, JsonObject
 IMAGE = "keras.src.ops.image"
 
 
-def keras_layer(kind: str, name: str, config: JsonObject, weights: Weights = ()) -> NewLayer:
-    """Return a layer of Keras's own in float32."""
-    return NewLayer(
-        name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, weights
-    )
+def keras_layer(kind: str, name: str, config: JsonObject) -> NewLayer:
+    """Return a layer of Keras's own in float32, without weights."""
+    return NewLayer(name, kind, {"name": name, "trainable": True, "dtype": "float32", **config}, ())
 
 
 def _as_today(old: OldLayer) -> NewLayer:

@@ -169,10 +169,7 @@ class _Named:
             for at in joined.calls
             for place in self.tensors.inputs(at)
         }
-        return [
-            self.view.at_root(reads[ref], last=False) if ref in reads else None
-            for ref in joined.operands
-        ]
+        return [self.view.at_root(reads[ref]) if ref in reads else None for ref in joined.operands]
 
     def _on_the_way(self, wrapper: TowerSet, tower: int) -> set[str]:
         """Return the operations of the graph that a tower's tensors pass, its slices among them."""

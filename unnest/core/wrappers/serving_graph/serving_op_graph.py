@@ -145,10 +145,9 @@ class GraphView:
         *_, last = self.aliases(place)
         return last
 
-    def at_root(self, place: Place, *, last: bool) -> str | None:
-        """Return a tensor's name in the root graph: the alias nearest to its maker, or the first met."""
-        found = [p.tensor for p in self.aliases(place) if not p.frame]
-        return (found[-1] if last else found[0]) if found else None
+    def at_root(self, place: Place) -> str | None:
+        """Return a tensor's first name in the root graph, from where it is read to its maker; None without one."""
+        return next((p.tensor for p in self.aliases(place) if not p.frame), None)
 
     def shape(self, place: Place) -> StoredShape:
         """Return the static shape of a tensor, from any alias that states one."""

@@ -68,11 +68,9 @@ def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out
     return joined is not None and not joined.is_partly
 
 
-def puts_together(
-    layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool
-) -> bool:
+def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
     """Return True if the code of a layer can be followed, and gives the rows of so many towers back in order."""
-    joined = merged_rows(layer, towers, shape, dealt_out=dealt_out)
+    joined = merged_rows(layer, towers, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly and _gives_back(joined, towers)
 
 

@@ -121,7 +121,6 @@ def test_merges_that_know_the_shape_of_a_row(shape: Any, reason: str | None, sho
     assert may_put_together(layer, 2)
     assert objection_to_merge(layer, 2, shape, dealt_out=True) == reason
     assert is_shown(layer, 2, shape, dealt_out=True) is shown
-    assert puts_together(layer, 2, shape, dealt_out=True) is (shown and reason is None)
     assert (
         objection_to_merge(layer, 2, (None, 4), dealt_out=False)
         == "the code of l joins the rows in another order"
