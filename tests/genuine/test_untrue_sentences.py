@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import unnest
-from tests.corpus.unpacked import FIXTURES
+from tests.corpus.unpacked import FIXTURES, TREE
 from tests.judged import check_verdict
+from unnest.cli import app
 from unnest.report import text_report
 
 MODEL = FIXTURES / "k224" / "official-cnn-adam" / "parallel.h5"
@@ -144,3 +146,24 @@ def test_without_metadata_a_graph_alone_is_left(tmp_path: Path) -> None:
     result = unnest.fix(folder, keras="3", dry_run=True)
     assert result.error is not None
     assert "is a serving graph without Keras's layers" in result.error.message
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        (
+            "fixtures/weights_h5/keras3/weights_h5-carried-named-adam/base.weights.h5",
+            "62 parameters",
+        ),
+        ("fixtures/checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt", "62 parameters"),
+        ("tests/corpus/cases/checkpoint/138-keras3-write-ops-split/parallel.ckpt", "67 parameters"),
+        (
+            "tests/corpus/cases/checkpoint/309-channel-slices-get-slice/parallel.ckpt",
+            "88 numbers, an optimizer's among them if it was saved",
+        ),
+    ],
+)
+def test_an_optimizers_variables_are_no_parameters(name: str, contents: str) -> None:
+    """Objects show which variables are an optimizer's, its slots, counters and settings; names alone do not."""
+    shown = CliRunner().invoke(app.program(), ["inspect", "-v", str(TREE / name)])
+    assert f"\n  model: {contents}\n" in shown.stdout

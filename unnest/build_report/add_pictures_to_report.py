@@ -38,7 +38,8 @@ def with_pictures(report: R, source: Source, plan: Plan, options: FixOptions) ->
         )
         if options.parts.advice:
             report = replace(
-                report, inside=_within_budget(source, options, partial(_inside, plan, options))
+                report,
+                inside=_within_budget(source, options, partial(_inside, source, plan, options)),
             )
     if options.parts.view:
         report = replace(
@@ -93,14 +94,21 @@ def _drawing(
     return draw(before, after or None, plan.wrappers, options.slice_layers, refusal, whole=whole)
 
 
-def _inside(plan: Plan, options: FixOptions) -> Inside:
+def _inside(source: Source, plan: Plan, options: FixOptions) -> Inside:
     """Return the numbers of the model that is stored, and the names that its code uses."""
     from unnest.report.page.model_view import side
 
     stored = plan.stored
     totals = side(None, stored, stored.architecture or options.architecture).totals
     code = tuple(load_time_code.names_in_code(stored.architecture))
-    return Inside(totals.layers, totals.parameters, totals.inputs, totals.outputs, code)
+    return Inside(
+        totals.layers,
+        totals.parameters,
+        totals.inputs,
+        totals.outputs,
+        code,
+        has_other_numbers=not totals.layers and not source.tells_parameters,
+    )
 
 
 def _view(source: Source, plan: Plan, options: FixOptions) -> ModelView | None:

@@ -89,6 +89,9 @@ class Source(ABC):
     #: Class of a stored model whose layers are called by its code alone; None where the file shows none.
     subclassed: str | None = None
 
+    #: Whether it is known which of its tensors are a model's; else some may be an optimizer's.
+    tells_parameters: bool = True
+
     #: What it goes into where nothing else is asked for: of a container that is read and never written.
     written_as: Target | None = None
 

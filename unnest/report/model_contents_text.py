@@ -14,9 +14,11 @@ def count(number: int, noun: str) -> str:
 
 def inside_text(inside: Inside) -> str:
     """Return the numbers of layers and parameters, and the shapes of inputs and outputs."""
+    numbers = count(inside.parameters, "number" if inside.has_other_numbers else "parameter")
+    others = ", an optimizer's among them if it was saved" if inside.has_other_numbers else ""
     facts = [
         *([count(inside.layers, "layer")] if inside.layers else ()),
-        *([count(inside.parameters, "parameter")] if inside.parameters else ()),
+        *([numbers + others] if inside.parameters else ()),
     ]
     ends = [("input", inside.inputs), ("output", inside.outputs)]
     return "; ".join(

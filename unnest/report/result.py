@@ -82,6 +82,8 @@ class Inside(NamedTuple):
     """The same for the outputs."""
     code: tuple[tuple[str, tuple[str, ...] | None], ...] = ()
     """Layers that keep code, each with the names of globals, attributes and imports in it; None if it is unreadable."""
+    has_other_numbers: bool = False
+    """True if `parameters` may count an optimizer's variables too, which the names alone do not tell apart."""
 
 
 class Picture(str):

@@ -84,7 +84,13 @@ class CheckpointSource(Source):
         except BaseException:
             self.bundle.close()
             raise
-        super().__init__(path, Stored("weights", groups=(Group("", tensors),)))
+        others = self.objects.optimizers.other_keys() if self.objects else set[str]()
+        self.tells_parameters = self.objects is not None
+        weights = tuple(t for t in tensors if t.ref not in others)
+        state = tuple(t for t in tensors if t.ref in others)
+        super().__init__(
+            path, Stored("weights", groups=(Group("", weights),), optimizer=state or None)
+        )
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Plan with the architecture given, or stored; else with what objects and names show."""
@@ -192,7 +198,7 @@ class CheckpointSource(Source):
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the bundle; of a name-based checkpoint every variable."""
         if self.objects is not None:
-            return self.stored.groups[0].tensors
+            return self.stored.tensors
         return tuple(v.tensor for v in self._variables if v.tensor is not None)
 
     def _completed(

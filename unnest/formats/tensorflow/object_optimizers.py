@@ -16,6 +16,8 @@ from unnest.formats.tensorflow.object_graph import ObjectGraph
 
 Message: TypeAlias = Any
 
+#: The child of a `tf.train.Checkpoint` that counts how often it was saved.
+SAVE_COUNTER = "save_counter"
 #: Parts of a slot's name that are looked at.
 MAX_SLOT_NAME_PARTS = 40
 
@@ -33,6 +35,18 @@ class Optimizers:
         }
         #: The variables that some optimizer trains.
         self.all_trained = {n for variables in self.trained.values() for n in variables}
+
+    def other_keys(self) -> set[str]:
+        """Return the keys of all variables that are no model's: slots, counters and settings of optimizers, metrics.
+
+        Empty if the objects show no variable that is a model's.
+        """
+        graph = self._graph
+        of_models = {*graph.variables(0)} - {graph.child(0, SAVE_COUNTER)}
+        for optimizer, trained in self.trained.items():
+            of_models -= graph.variables(optimizer).keys() - trained
+        keys = {graph.key(n) for n in of_models}
+        return {key for key in graph.names() if key not in keys} if keys else set()
 
     def _trained_by(self, node: int, by_name: dict[str, int]) -> set[int] | None:
         """Return the variables that an optimizer trains; None if the object is not one, or does not say."""
