@@ -73,3 +73,38 @@ def test_names_that_were_exchanged_or_chosen(
     )
     assert done.error is not None
     assert done.error.code == "architecture-mismatch"
+
+
+@pytest.mark.parametrize("path", ["nested.h5"])
+def test_numbers_within_models_say_nothing_either(path: str, tmp_path: Path) -> None:
+    """By order, in models within the model too; the finding names these."""
+    out = tmp_path / "out.weights.h5"
+    done = unnest.fix(FOLDER / path, out, architecture=FOLDER / "nested.json", keras="3")
+    assert done.error is None
+    (told,) = (finding.message for finding in done.findings if finding.code == "by-order")
+    assert "sequential, sequential_1, dense_4" in told
+    saved = np.load(FOLDER / "nested.npz")
+    with h5py.File(out) as file:
+        places = [
+            f"layers/{name}/layers/{inner}"
+            for name in ("sequential", "sequential_1")
+            for inner in ("dense", "dense_1")
+        ]
+        y = saved["x"]
+        for place, act in zip([*places, "layers/dense"], [np.tanh, None] * 2 + [None], strict=True):
+            held = file[f"{place}/vars"]
+            y = y @ held["0"][()] + held["1"][()]
+            y = y if act is None else act(y)
+    np.testing.assert_allclose(y, saved["y"], atol=1e-5)
+
+
+def test_models_that_may_be_each_other(tmp_path: Path) -> None:
+    """Code that calls the two models the other way round: their numbers differ by different amounts."""
+    done = unnest.fix(
+        FOLDER / "nested.h5",
+        tmp_path / "o.keras",
+        architecture=FOLDER / "exchanged.json",
+        keras="3",
+    )
+    assert done.error is not None
+    assert done.error.code == "architecture-mismatch"

@@ -42,6 +42,7 @@ from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     layer_name_by_group,
 )
 from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
+    models_counted_on,
     template_layers_by_order,
 )
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
@@ -152,6 +153,13 @@ def _plan_weights_with(stored: Stored, architecture: JsonObject, choices: Choice
         return weights_plan
     if weights_plan.verdict == "clean":
         weights_plan = weights_plan._replace(output=Rewritten(stored))
+        if groups_are_layers(named.groups, architecture):
+            grouped = groups_by_layer(named.groups, architecture)
+            try:
+                nested = models_counted_on(grouped, architecture)
+            except Ambiguous as doubt:
+                return mismatch(stored, f"{doubt}")
+            by_order = tuple(dict.fromkeys((*by_order, *nested)))
     return _with_by_order(weights_plan, by_order)
 
 

@@ -22,6 +22,7 @@ from unnest.core.architecture.nested_models import LeafPath
 from unnest.core.model import Group, JsonObject, Tensor
 from unnest.core.weight_assignment.flat_list.owner_candidates import (
     OwnerCandidate,
+    bearers_counted_on,
     name_bearers,
     names_of_nameless,
 )
@@ -139,6 +140,12 @@ def layers_placed_by_order(shares: Mapping[str, LayerWeights], graph: Graph) -> 
     tensors = [t for share in shares.values() for t in share.tensors]
     borne = names_of_nameless(tensors, graph)
     layers = [OwnerCandidate.of(graph.layers[name], borne.get(name, "")) for name in shares]
+    if bearers_counted_on(tensors, layers) is not None:
+        return tuple(
+            name
+            for name, share in shares.items()
+            if any(name not in t.name.split("/") for t in share.tensors)
+        )
     bearers = dict(zip((t.ref for t in tensors), name_bearers(tensors, layers), strict=True))
     named: dict[int, list[Tensor]] = {}
     for tensor in tensors:

@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_model, read, snake_case
-from unnest.core.architecture.automatic_names import stem_and_number
+from unnest.core.architecture.automatic_names import names_counted_on, stem_and_number
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
@@ -248,10 +249,53 @@ def name_bearers(
     tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
 ) -> list[frozenset[int] | None]:
     """Return for every tensor the indices of the layers that its name contains; None if it contains none."""
+    counted_on = bearers_counted_on(tensors, layers)
+    if counted_on is not None:
+        return counted_on
     bearers = _name_bearers(tensors, layers)
     if _are_promises_met(bearers, layers):
         return bearers
     return _bearers_counted_from_one(tensors, layers) or bearers
+
+
+def bearers_counted_on(
+    tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]
+) -> list[frozenset[int] | None] | None:
+    """Return the bearers if Keras began to number the writer's layers elsewhere, as another process does, else None.
+
+    Then the numbers of all layers of a class differ by the same. Accepted only if so every weight has one layer's
+    name, every layer all that its config promises, and the list the order of the layers.
+    """
+    renamed = _counted_on(tensors, layers)
+    if all(name == other for name, other in renamed.items()):
+        return None
+    bearers = _name_bearers(
+        [
+            t._replace(name="/".join(renamed.get(part, part) for part in t.name.split("/")))
+            for t in tensors
+        ],
+        layers,
+    )
+    if not _are_promises_met(bearers, layers):
+        return None
+    owners = [min(named) for named in bearers if named is not None]
+    falls = sum(after < before for before, after in pairwise(owners))
+    return bearers if falls <= 1 else None  # what is trained, then what is not
+
+
+def number_shifts(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> Mapping[str, int]:
+    """Return by how much the numbers of Keras's names differ, by class, in the weights and in the layers."""
+    shifts = {}
+    for name, other in _counted_on(tensors, layers).items():
+        (stem, number), (_, other_number) = map(stem_and_number, (name, other))
+        shifts[stem] = other_number - number
+    return shifts
+
+
+def _counted_on(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> Mapping[str, str]:
+    names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
+    stored = dict.fromkeys(part for t in tensors for part in t.name.split("/")[:-1])
+    return names_counted_on(stored, names)
 
 
 def _name_bearers(

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import TypeAlias
 
-from unnest.core.architecture import snake_case
-from unnest.core.layers.catalog import LAYER_RECORDS
+from unnest.core.architecture.automatic_names import automatic_stems
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 
@@ -80,15 +78,9 @@ def _is_keras_part(parts: Sequence[str]) -> bool:
     """Return True if Keras itself gives such names to parts of its layers, or to layers without a name."""
     bare = [re.sub(r"^(forward|backward)_|_\d+$", "", part) for part in parts]
     return all(
-        part in SUBLAYER_NAMES or part.endswith("cell") or part in _automatic_names()
+        part in SUBLAYER_NAMES or part.endswith("cell") or part in automatic_stems()
         for part in bare
     )
-
-
-@cache
-def _automatic_names() -> frozenset[str]:
-    """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
-    return frozenset(snake_case(layer.name) for layer in LAYER_RECORDS.values() if layer.exported)
 
 
 SUBLAYER_NAMES = frozenset({"attention_output", "key", "query", "stacked_rnn_cells", "value"})

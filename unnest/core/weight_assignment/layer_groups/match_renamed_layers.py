@@ -8,21 +8,24 @@ name that both have says nothing where Keras numbered all of them, and began els
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from unnest.core.architecture import is_input, read
-from unnest.core.architecture.automatic_names import CountedOn
+from unnest.core.architecture.automatic_names import MODEL_STEMS, CountedOn, stem_and_number
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import Group, JsonObject
 from unnest.core.weight_assignment.check_weights_fit_architecture import check_architecture
 from unnest.core.weight_assignment.flat_list.divide_flat_list import layers_placed_by_order
-from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate
+from unnest.core.weight_assignment.flat_list.owner_candidates import OwnerCandidate, number_shifts
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import (
     group_names,
     grouped_layers,
 )
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 
+#: Keras's names of models.
+NESTED_STEMS = {*MODEL_STEMS, "sequential"}
 NOT_ITS_LAYERS = "the layers of the architecture given are not those of the weights"
 
 
@@ -132,6 +135,38 @@ def _checked(
         tuple(Group(name, tensors.get(name, ())) for name in group_names(architecture)),
         tuple(name for group, name in zip(groups, names, strict=True) if group.name != name),
     )
+
+
+def models_counted_on(groups: Sequence[Group], model: JsonObject) -> tuple[str, ...]:
+    """Return the nested models in which the numbers of Keras's names began elsewhere, so that order places the weights.
+
+    `groups`: the weights by layer of `model`, which was given for them.
+
+    Raises:
+        Ambiguous: the numbers in two models of the same shapes differ otherwise, and Keras named both: each may be the
+            other one.
+
+    """
+    shifts: dict[str, Mapping[str, int]] = {}
+    shapes: dict[str, list[tuple[int, ...]]] = {}
+    weights = {group.name: group.tensors for group in groups}
+    for name, layer in grouped_layers(model).items():
+        tensors = weights.get(name, ())
+        if not layer.is_model or not tensors:
+            continue
+        candidates = [OwnerCandidate.of(each, "") for each in read(layer.stored).layers.values()]
+        shifts[name] = number_shifts(tensors, candidates)
+        shapes[name] = [tensor.shape for tensor in tensors]
+    for (name, own), (other_name, others) in combinations(shifts.items(), 2):
+        is_named = not {stem_and_number(each)[0] for each in (name, other_name)} <= NESTED_STEMS
+        if is_named or shapes[name] != shapes[other_name]:
+            continue
+        if any(own[stem] != others[stem] for stem in own.keys() & others.keys()):
+            raise Ambiguous(
+                f"the weights of {name} and {other_name} have the same shapes, and the numbers in their names differ "
+                "from the architecture's by different amounts: one may be the other's"
+            )
+    return tuple(name for name, by_stem in shifts.items() if any(by_stem.values()))
 
 
 def template_layers_by_order(
