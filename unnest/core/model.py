@@ -48,8 +48,8 @@ class Ref(NamedTuple):
 
     @property
     def call(self) -> CallId:
-        """The call that makes this tensor."""
-        return CallId(self.layer, self.call_index)
+        """The call that makes this tensor; made at once, for nothing is asked more often."""
+        return tuple.__new__(CallId, self[:2])
 
 
 class CallId(NamedTuple):

@@ -8,9 +8,14 @@ from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.call import Value
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, arrays_in
 
+MOST = 1 << 63
+"""What a whole number of NumPy's may not reach."""
+
 
 def whole_number(value: Value) -> int:
     """Return one whole number out of a scalar, an array or a list of one. Raises DataDependent, Unknown."""
+    if type(value) is int and abs(value) < MOST:
+        return value
     if any(a.dtype == ELEMENT for a in arrays_in(value)):
         raise DataDependent
     array = np.asarray(value)

@@ -73,6 +73,8 @@ NIL, SPACE, TYPE, FILL, LAYOUT, ATTRIBUTE, CONTINUATION, TABLE, TIME = 0, 1, 3, 
 #: The flags that are written with each type of message: constant (1), never shared (4).
 FLAGS = {NIL: (0,), SPACE: (0,), TYPE: (1,), FILL: (1,), LAYOUT: (0, 1), ATTRIBUTE: (0, 4), CONTINUATION: (0,),
          TABLE: (0,), TIME: (0,)}  # fmt: skip
+#: The messages of a dataset, beside its time.
+OF_DATASETS = {SPACE, TYPE, FILL, LAYOUT}
 #: Version 2, space late, filled if set, defined by default, no value.
 FILL_VALUE = bytes.fromhex("02 02 02 01 00 00 00 00")
 #: Version 3, contiguous.
@@ -427,18 +429,20 @@ class PlainFile:
     def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
         """Return a contiguous dataset of numbers from its header messages. Raises NotPlain."""
         times = messages.pop(TIME, [TIME_HEAD])
-        require(messages.keys() == {SPACE, TYPE, FILL, LAYOUT} and times[0].startswith(TIME_HEAD))
+        if messages.keys() != OF_DATASETS or not times[0].startswith(TIME_HEAD):
+            raise NotPlain
         (space,), (stored_type,), (fill,), (layout,) = (
             messages[kind] for kind in (SPACE, TYPE, FILL, LAYOUT)
         )
         shape, dtype = _shape(space), STORED_NUMBERS.get(stored_type)
-        require(dtype is not None and fill == FILL_VALUE and layout.startswith(IN_ONE_PIECE))
-        assert dtype is not None
+        if dtype is None or fill != FILL_VALUE or not layout.startswith(IN_ONE_PIECE):
+            raise NotPlain
         offset, stored = PAIR.unpack_from(layout, len(IN_ONE_PIECE))
-        require(
+        if not (
             0 < stored == math.prod(shape) * int(dtype[2:])
             and ROOT <= offset <= self._content.size - stored
-        )
+        ):
+            raise NotPlain
         return DatasetNode(path, shape, dtype, CONTIGUOUS, stored)
 
 

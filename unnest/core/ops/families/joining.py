@@ -8,7 +8,7 @@ import numpy as np
 
 from unnest.core.model import Shape
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_dtype_and_checks import Array, same_contents
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, same_contents
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 )
 def concat(xs: Value, axis: Value = 0) -> Array:
     """Return arrays concatenated along an axis; one array that is in no list is returned unchanged."""
-    return np.concatenate(
-        same_contents(xs if isinstance(xs, (list, tuple)) else [xs]), axis_number(axis)
-    )
+    arrays = same_contents(xs if isinstance(xs, (list, tuple)) else [xs])
+    is_of_elements = bool(arrays) and arrays[0].dtype == ELEMENT
+    # Else NumPy would look for a structure that holds all of these, which takes longer than to join them.
+    return np.concatenate(arrays, axis_number(axis), dtype=ELEMENT if is_of_elements else None)
 
 
 @shape_rule("concat")

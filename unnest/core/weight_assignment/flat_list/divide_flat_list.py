@@ -105,11 +105,25 @@ def _only_reading(
         Ambiguous: several readings are left, or one in which a layer has too few weights.
 
     """
+    by_name = name_bearers(tensors, layers)
+    shares = _anchored(tensors, layers, by_name, border)
+    if shares is None:
+        shares = _searched(tensors, layers, by_name, border)
+    if shares is not None:
+        _check_complete(layers, shares)
+    return shares
+
+
+def _searched(
+    tensors: Sequence[Tensor],
+    layers: Sequence[OwnerCandidate],
+    by_name: Sequence[frozenset[int] | None],
+    border: int | None,
+) -> list[LayerWeights] | None:
+    """Return the shares in the only reading by the first rules that leave one; None if none do. Raises Ambiguous."""
     from unnest.core.weight_assignment.flat_list.partition_search import Rules, Search
 
-    by_name = name_bearers(tensors, layers)
     nameless: list[frozenset[int] | None] = [None] * len(tensors)
-    shares = _anchored(tensors, layers, by_name, border)
     for bearers, rules in (
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True, whole_scopes=True)),
         (by_name, Rules(kept_promises=True, spare_unknown=True, pure=True)),
@@ -121,11 +135,10 @@ def _only_reading(
         (by_name, Rules()),
         (nameless, Rules(kept_promises=True)),
     ):
-        if shares is None:
-            shares = Search(tensors, layers, bearers, rules, border).only_reading()
-    if shares is not None:
-        _check_complete(layers, shares)
-    return shares
+        shares = Search(tensors, layers, bearers, rules, border).only_reading()
+        if shares is not None:
+            return shares
+    return None
 
 
 def layers_placed_by_order(shares: Mapping[str, LayerWeights], graph: Graph) -> tuple[str, ...]:
