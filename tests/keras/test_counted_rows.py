@@ -18,7 +18,7 @@ CONVERTED = (
     *("class_token", "filled_tokens", "tokens_of_ids", "token_in_code"),
     *("positions", "later_half", "resized_in_code"),
     *("positions_of_any_length", "causal_of_any_length", "places_in_code"),
-    *("heads_within_rows", "class_of_zeros"),
+    *("heads_within_rows", "class_of_zeros", "places_behind_a_mask", "sizes_as_floats"),
 )
 SEVERAL_UNKNOWN = "a shape with several unknown sizes"
 REFUSED: dict[str, str | tuple[str, ...]] = {

@@ -72,9 +72,13 @@ NodeTree: TypeAlias = (
 
 @dataclass(eq=False, repr=False)
 class EqualRows:
-    """Numbers for the tensors of a graph: tensors with the same number have equally many rows."""
+    """Numbers for the tensors of a graph: tensors with the same number have equally many rows.
+
+    `inputs` are the numbers of the graph's inputs.
+    """
 
     numbers: dict[GraphTensor, int] = field(default_factory=dict)
+    inputs: set[int] = field(default_factory=set)
 
     def of(self, tensor: GraphTensor) -> int:
         """Return the number of a tensor; one of its own if nothing is known of it."""

@@ -53,7 +53,7 @@ class Builder(GraphEntries):
         """Add an input layer and return its tensor."""
         self.entries[layer.name] = Entry(layer.entry, ())
         tensor = GraphTensor(layer.name, 0, 0)
-        self.rows.of(tensor)
+        self.rows.inputs.add(self.rows.of(tensor))
         self.specs[tensor] = keras3_layer_output_specs.input_spec(layer.entry)
         return tensor
 

@@ -153,8 +153,9 @@ def _zeros_by_zeros(symbol: str, x: SymbolicTensor, y: SymbolicTensor) -> Symbol
 
 def _zeros_by_number(symbol: str, x: SymbolicTensor, number: object) -> SymbolicTensor | None:
     """Return a vector of zeros with so many more or less, so many times, or one for so many; None for other symbols."""
-    if not isinstance(number, int) or isinstance(number, bool):
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
         return None
+    number = int(number)
     if symbol == "-":
         symbol, number = "+", -number
     if symbol == "+" and number >= 0:

@@ -73,6 +73,8 @@ def _operands(value: SymbolicValue, read: Sequence[GraphTensor]) -> list[Operand
     """Return the operations of the result; of a shape or a number, one that reads a tensor. Raises Unknown."""
     if isinstance(value, Items) and holds_tensors(value):
         return [_operand(each) for each in value.items]
+    if isinstance(value, Size) and value.number is not None:
+        return [_operand(value.number)]
     if isinstance(value, ShapeTuple | Size | Const | Items):
         return [OpNode(CORE, SHAPE_OR_NUMBER, {}, tuple(read))]
     return [_operand(value)]

@@ -41,7 +41,9 @@ class CallValues:
         if made is not None and not isinstance(made, SymbolicTensor) and not holds_tensors(made):
             return made
         spec = self.call.spec(tensor)
-        shape = None if spec is None else spec.shape and (None, *spec.shape[1:])
+        shape = None if spec is None else spec.shape
+        if shape and rows in self.call.rows.inputs:
+            shape = (None, *shape[1:])  # a batch size that is fixed is not that of Keras 3's calls
         if isinstance(made, SymbolicTensor):
             is_whole = made.shape is not None and made.shape[:1] != (None,)
             shape = made.shape if shape is None or is_whole else shape

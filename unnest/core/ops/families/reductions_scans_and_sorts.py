@@ -221,11 +221,13 @@ def norm_nodes(call: FunctionCall) -> Tensor:
 def _position(functions: str, class_name: str, axis: int) -> None:
     """Register functions that give the place of an extreme along an axis."""
 
-    @keras3(functions, f"x|input axis|dimension={axis}")
+    @keras3(functions, f'x|input axis|dimension={axis} * output_type="int64"')
     def nodes(call: FunctionCall) -> Tensor:
-        return replace(
-            call.op(class_name, call.numbers("x"), axis=call.integer("axis")), dtype="int64"
-        )
+        dtype = call.dtype("output_type")
+        if dtype not in {"int32", "int64"}:
+            raise Unknown("places of another dtype")
+        places = call.op(class_name, call.numbers("x"), axis=call.integer("axis"))
+        return replace(places, dtype=dtype)
 
 
 _position("K.argmax", "Argmax", LAST)

@@ -107,8 +107,16 @@ def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const | S
     """Nodes of a cast of a tensor, of one size of a shape, or of a constant array."""
     dtype = call.dtype("dtype")
     size = call.size("x")
-    if size is not None and dtype == "int32":
-        return size
+    if size is not None and dtype in {"int32", FLOAT}:
+        number = replace(call.op("Cast", call.tensor("x"), dtype=dtype), dtype=dtype)
+        return (
+            size
+            if dtype == "int32" and call.holds_whole_numbers("x")
+            else replace(size, number=number)
+        )
+    known = call.known_sizes("x")
+    if known is not None and dtype == FLOAT:
+        return call.rounded(known, "tensor")
     if call.is_integer("x") and dtype == FLOAT:
         return call.constant(float(call.number("x")))
     if call.is_array("x") and dtype == FLOAT:

@@ -288,6 +288,8 @@ def _take_in_each_row(call: FunctionCall) -> SymbolicTensor:
 def _take(call: FunctionCall, axis: int) -> SymbolicTensor:
     """Nodes that take entries by a tensor of whole numbers, by one number, or by a constant list. Raises Unknown."""
     x = call.tensor("x")
+    if call.size("indices") is not None:
+        return call.op("Take", x, call.tensor("indices"), axis=axis)
     if call.is_tensor("indices") and call.tensor("indices").dtype in {"int32", "int64"}:
         return call.op("Take", x, call.tensor("indices"), axis=axis)
     if call.is_plain("indices"):

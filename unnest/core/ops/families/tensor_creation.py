@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ArrayKind,
         Const,
         ConstantArray,
+        Items,
         SymbolicTensor,
     )
     from unnest.core.ops.keras3_nodes.function_call import FunctionCall
@@ -221,9 +222,10 @@ def numpy_arange_nodes(call: FunctionCall) -> ConstantArray:
 def _range_to_size(call: FunctionCall, end: str, each: str) -> SymbolicTensor:
     """Return whole numbers up to and without a size that is not known. Raises Unknown."""
     is_one = call.is_omitted(end)
-    start, step = 0 if is_one else call.integer("start"), call.integer(each)
-    size = call.size("start" if is_one else end)
-    dtype = "int32" if call.is_omitted("dtype") else call.dtype("dtype")
+    start, step = 0 if is_one else call.whole_number("start"), call.whole_number(each)
+    place = "start" if is_one else end
+    size, own = call.size(place), "int32" if call.holds_whole_numbers(place) else FLOAT
+    dtype = own if call.is_omitted("dtype") else call.dtype("dtype")
     if size is None or start < 0 or step < 1:
         raise Unknown("a range to a size that is not known, from below zero or backwards")
     if dtype not in {"int32", FLOAT}:
@@ -377,6 +379,27 @@ def _like(functions: str, class_name: str) -> None:
 
 _like("K.zeros_like tf.zeros_like", "ZerosLike")
 _like("K.ones_like tf.ones_like", "OnesLike")
+
+
+@keras3("tf.meshgrid", 'x y=null * indexing="xy"')
+def meshgrid_nodes(call: FunctionCall) -> Items:
+    """Nodes of two vectors, each repeated along the other's axis; by `xy` the first lies along the last axis.
+
+    Raises Unknown.
+    """
+    vectors = call.tensors("x") if call.is_list("x") else [call.numbers(name) for name in "xy"]
+    ranks = [None if vector.shape is None else len(vector.shape) for vector in vectors]
+    if ranks != [1, 1]:
+        raise Unknown("a mesh of what are not two vectors")
+    across, down = vectors
+    is_xy = call.text("indexing") == "xy"
+    if not is_xy:
+        call.only(indexing="ij")
+        across, down = down, across
+    row, column = call.op("ExpandDims", across, axis=0), call.op("ExpandDims", down, axis=1)
+    first = call.calculate("Add", row, call.op("ZerosLike", column))
+    second = call.calculate("Add", column, call.op("ZerosLike", row))
+    return call.list_of([first, second] if is_xy else [second, first])
 
 
 @operation("invert_permutation", "x", Kind.NUMBERS)

@@ -96,6 +96,13 @@ class FunctionArguments:
             raise Unknown("a number in an integer's place")
         return value
 
+    def whole_number(self, name: str) -> int:
+        """Return an argument that is a whole number, though it may be written as a float. Raises Unknown."""
+        value = self.number(name)
+        if value != int(value):
+            raise Unknown("a number in an integer's place")
+        return int(value)
+
     def integers(self, name: str) -> list[int]:
         """Return an argument that is a list of integers, or a shape with all sizes known. Raises Unknown."""
         sizes = self.sizes(name)
@@ -227,6 +234,12 @@ class FunctionArguments:
             isinstance(each, SymbolicTensor) for each in value.items
         )
 
+    def known_sizes(self, name: str) -> list[int] | None:
+        """Return the sizes of a shape that is a tensor, if all are known; None for anything else."""
+        sizes = self.sizes(name) if self.is_shape_tensor(name) else []
+        known = [size for size in sizes if isinstance(size, int)]
+        return known if known and len(known) == len(sizes) else None
+
     def joined_sizes(self, name: str) -> Items | None:
         """Return the sizes in a list of shapes, and of lists of sizes, as one list; None for anything else."""
         value = self[name]
@@ -253,8 +266,9 @@ class FunctionArguments:
     def holds_whole_numbers(self, name: str) -> bool:
         """True for a tensor of whole numbers that Keras 3 calculates with as TensorFlow does."""
         value = self[name]
-        is_whole = isinstance(value, SymbolicTensor) and value.dtype in WHOLE_NUMBERS
-        return is_whole or isinstance(value, Size)
+        if isinstance(value, Size):
+            return value.number is None or value.number.dtype in WHOLE_NUMBERS
+        return isinstance(value, SymbolicTensor) and value.dtype in WHOLE_NUMBERS
 
     def is_array(self, name: str) -> bool:
         """True for a constant array of NumPy's or TensorFlow's."""

@@ -93,9 +93,28 @@ class FunctionCall(FunctionArguments, ABC):
         """Return an array with one more axis, of size 1."""
 
     def tensor(self, name: str) -> SymbolicTensor:
-        """Return an argument that is a tensor of any dtype, or a size as one. Raises Unknown for anything else."""
+        """Return an argument that is a tensor of any dtype, or a size, or sizes, as one. Raises Unknown otherwise."""
         value = self[name]
-        return self.number_of(value) if isinstance(value, Size) else super().tensor(name)
+        if isinstance(value, Size):
+            return self.number_of(value)
+        is_list = isinstance(value, Items) and value.kind == "stored"
+        if is_list or self.is_shape_tensor(name):
+            sizes = self.sizes(name)
+            unknown = next((size for size in sizes if isinstance(size, Size)), None)
+            if unknown is not None:
+                return self._tensor_of_sizes(sizes, self.number_of(unknown))
+        return super().tensor(name)
+
+    def _tensor_of_sizes(
+        self, sizes: Sequence[int | Size], number: SymbolicTensor
+    ) -> SymbolicTensor:
+        """Return an int32 vector of sizes; `number` is one of those that are not known. Raises Unknown."""
+        zero = self.calculate("Multiply", number, 0)
+        numbers = [
+            self.number_of(size) if isinstance(size, Size) else self.calculate("Add", zero, size)
+            for size in sizes
+        ]
+        return self.op("Stack", numbers, axis=0)
 
     def each_number(
         self, class_name: str, x: SymbolicTensor | None = None, **config: Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.core.keras3.graph.test_graph_builder import NUMPY, started
-from unnest.core.keras3.graph.result_specs import dtype_of, layer_rows
+from unnest.core.keras3.graph.result_specs import dtype_of, layer_rows, layer_spec
 from unnest.core.keras3.layer_replacements import LayerArguments, LayerCall, NewLayer
 from unnest.core.keras3_op_node import UNKNOWN_DTYPE, GraphTensor, OpNode
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
@@ -56,6 +56,12 @@ def test_a_dtype_is_known_where_a_shape_is_not() -> None:
     assert isinstance(found, GraphTensor)
     assert builder.specs[found] is None
     assert LayerArguments((found,), {}, builder.specs, builder.dtypes).dtype(found) == "int32"
+
+
+def test_a_shape_is_known_behind_what_masks() -> None:
+    config: JsonObject = {"input_dim": 9, "output_dim": 3, "mask_zero": True, "dtype": "float32"}
+    embedding: JsonObject = {"module": "keras.layers", "class_name": "Embedding", "config": config}
+    assert layer_spec(embedding, [INTS]) == Spec((*INTS.shape, 3), "float32")
 
 
 def test_a_shape_is_known_behind_operations() -> None:

@@ -167,13 +167,15 @@ def test_numbers_of_positions_are_a_tensor() -> None:
     ]
 
 
-def test_a_number_of_rows_is_counted() -> None:
+HALF = ("k", "compat.v1.floor_div", [["n", 0, 0, {"y": 2, "name": None}]])
+CAST = ("c", "cast", [["k", 0, 0, {"dtype": "float32"}]])
+COUNTED = ("InputLayer", "GetItem", "ZerosLike", "Sum", "Cast", "Add", "Sum", "FloorDivide")
+
+
+@pytest.mark.parametrize(("more", "output", "classes"), [([], "k", []), ([CAST], "c", ["Cast"])])
+def test_a_number_of_rows_is_counted(more: list[Any], output: str, classes: list[str]) -> None:
     """A size that was calculated is counted where it is read, by the tensor whose size it was."""
-    half = ("k", "compat.v1.floor_div", [["n", 0, 0, {"y": 2, "name": None}]])
-    cast = ("c", "cast", [["k", 0, 0, {"dtype": "float32"}]])
-    assert made(SHAPE, ROWS, half, cast, output="c") == [
-        *("InputLayer", "GetItem", "ZerosLike", "Sum", "Cast", "Add", "Sum", "FloorDivide", "Cast"),
-    ]
+    assert made(SHAPE, ROWS, HALF, *more, output=output) == [*COUNTED, *classes]
 
 
 def test_a_constant_for_each_row_reads_the_input() -> None:

@@ -51,6 +51,14 @@ def test_a_position_is_an_integer(name: str, axis: int) -> None:
     assert (computed(value).partition(", ")[2], value.dtype) == (f"axis={axis})", "int64")
 
 
+def test_a_position_of_a_dtype_that_is_named() -> None:
+    value = called("tf.argmax", X, constant(1), output_type=constant("int32"))
+    assert isinstance(value, SymbolicTensor)
+    assert value.dtype == "int32"
+    with pytest.raises(Unknown, match=r"^places of another dtype$"):
+        called("tf.argmax", X, output_type=constant("uint8"))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("name", ["K.sum", "tf.reduce_max", "tf.reduce_min", "tf.reduce_prod"])
 def test_whole_numbers_stay_whole(name: str, dtype: str) -> None:

@@ -14,6 +14,8 @@ from unnest.core.keras3_op_node import Input
 from unnest.core.model import Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
     Const,
+    ConstantArray,
+    Items,
     Libraries,
     ShapeTuple,
     SliceOf,
@@ -330,8 +332,6 @@ def steps() -> SymbolicValue:
          f"Tile(Add(x1, Reshape({STEPS}, newshape=[1, -1, 1])), repeats=[1, 1, 2])", "float32"),
         (called("tf.broadcast_to", LENGTHS, items("list", [constant(4), sizes(OTHER)[0]])),
          f"Tile(Add(x1, Cast(Reshape({ROWS_OF_OTHER}, newshape=[1, -1]), dtype=int32)), repeats=[4, 1])", "int32"),
-        (called("tf.cast", steps(), constant("float32")),
-         f"Cast(Sum(Add(Cast({STEPS}, dtype=int32), 1), axis=None, keepdims=False), dtype=float32)", "float32"),
     ],
 )  # fmt: skip
 def test_sizes_that_only_a_run_knows(value: SymbolicValue, operations: str, dtype: str) -> None:
@@ -356,6 +356,44 @@ def test_sizes_that_only_a_run_knows(value: SymbolicValue, operations: str, dtyp
 def test_sizes_that_are_not_counted_to(call: Callable[[], SymbolicValue], why: str) -> None:
     with pytest.raises(Unknown, match=f"^{why}"):
         call()
+
+
+COUNTED = f"Sum(Add(Cast({STEPS}, dtype=int32), 1), axis=None, keepdims=False)"
+VECTOR = replace(IDS, operand=Input(1), rows=1)
+
+
+def test_sizes_as_numbers() -> None:
+    """A gather by a size, several sizes at once, and floats of sizes that are sizes still."""
+    assert (
+        written(called("tf.gather", X, steps(), axis=constant(1))) == f"Take(x0, {COUNTED}, axis=1)"
+    )
+    shape = operators.subscript(called("tf.shape", NARROW), SliceOf((1, None, None)))
+    assert written(called("tf.cast", shape, constant("float32"))) == (
+        f"Cast(Stack([{COUNTED}, Add(Multiply({COUNTED}, 0), 4)], axis=0), dtype=float32)"
+    )
+    known = called("tf.cast", called("tf.shape", replace(X, shape=(2, 3))), constant("float32"))
+    assert isinstance(known, ConstantArray)
+    assert known.value == [2.0, 3.0]
+    floats = called("tf.cast", steps(), constant("float32"))
+    assert written(called("tf.range", floats)) == f"Cast({PLACES}, dtype=float32)"
+    more = operators.binary("+", floats, constant(1.0))
+    assert "Pad" in written(called("tf.range", constant(1.0), more))
+    halves = operators.binary("*", floats, constant(0.5))
+    with pytest.raises(Unknown, match=r"^a size that no tensor of known shape shows$"):
+        called("tf.range", halves)
+
+
+def test_a_mesh_of_two_vectors() -> None:
+    across, down = "ExpandDims(x0, axis=0)", "ExpandDims(x1, axis=1)"
+    made = called("tf.meshgrid", IDS, VECTOR)
+    assert computed(made) == f"[Add({across}, ZerosLike({down})), Add({down}, ZerosLike({across}))]"
+    turned = called("tf.meshgrid", VECTOR, IDS, indexing=constant("ij"))
+    assert isinstance(made, Items)
+    assert isinstance(turned, Items)
+    assert [*map(computed, turned.items)] == [*map(computed, made.items[::-1])]
+    for vectors in ((X, IDS), (items("list", [IDS, IDS, IDS]),)):
+        with pytest.raises(Unknown, match=r"^a mesh of what are not two vectors$"):
+            called("tf.meshgrid", *vectors)
 
 
 def test_shapes_that_are_written_in_parts() -> None:
