@@ -23,6 +23,7 @@ NAMES = [
         for stack in ("tf27", "tf210", "tf215")
         for kind in ("counts", "inverted", "bins", "bins.h5")
     ),
+    "tf23-limited",
     "tf215-archive.keras",
     *(f"tf213-{kind}.keras" for kind in ("archive", "several", "wrapped")),
 ]
