@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unnest.core.model import Shape, Unknown
+from unnest.core.model import DataDependent, Shape, Unknown
 from unnest.core.ops.call import Value
-from unnest.core.ops.element_dtype_and_checks import Array, check_copy
+from unnest.core.ops.element_dtype_and_checks import ELEMENT, Array, check_copy
 from unnest.core.ops.keras3_nodes.function_registry import keras3
 from unnest.core.ops.operation_entry import Theano
 from unnest.core.ops.operation_kinds import Kind
@@ -87,8 +87,14 @@ def ensure_shape_nodes(call: FunctionCall) -> SymbolicTensor:
 
 @operation("stop_gradient", "x|variables", Kind.MAP)
 def stop_gradient(x: Value) -> Array:
-    """Return the array unchanged; a tower with it is another computation than one without."""
-    return np.asarray(x)
+    """Return plain numbers unchanged. Raises DataDependent for elements, which are not trained as they were.
+
+    So a tower, or a slice, with it is another computation than one without.
+    """
+    array = np.asarray(x)
+    if array.dtype == ELEMENT:
+        raise DataDependent
+    return array
 
 
 @keras3("K.stop_gradient tf.stop_gradient", "x|variables|input")

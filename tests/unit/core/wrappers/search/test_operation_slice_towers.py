@@ -404,6 +404,15 @@ def test_casts_of_every_tower_are_its_own(is_before: bool) -> None:
     }
 
 
+def test_gradients_that_stop_before_every_tower_stop_in_the_result() -> None:
+    """Without it the layers before the slices would be trained, which they were not."""
+    w = Writer()
+    ends = _nested(w, *(w.call("stop_gradient", part) for part in w.split()))
+    found = only_wrapper(recognise(w.graph(w.join(ends))))
+    assert found.inline is not None
+    assert {call.layer for call in found.inline.calls} == {"model", "op_2"}
+
+
 def test_a_sum_is_no_join() -> None:
     """A sum of the towers gives half of the rows."""
     writer = Writer()

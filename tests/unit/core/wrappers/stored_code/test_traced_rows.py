@@ -460,6 +460,7 @@ WHOLE = tuple(range(ROWS))
         ("return tf.gather(x, x)", "calls tensorflow.gather, which chooses rows by their values"),
         ("return tf.image.fancy(x)", "calls tensorflow.image.fancy"),
         ("return x * helper(x)", "computes with the values (`*`)"),
+        ("return tf.stop_gradient(x)", "calls tensorflow.stop_gradient"),
     ],
 )
 def test_what_is_done_to_rows_of_four_features(line: str, change: str) -> None:
@@ -479,7 +480,7 @@ def test_what_is_done_to_rows_of_four_features(line: str, change: str) -> None:
         "return tf.concat(x, 0)",
         "return tf.transpose(tf.transpose(x))",
         "return tf.boolean_mask(x, tf.cumsum(tf.ones_like(x[:, 0])) > 0)",
-        "return tf.stop_gradient(tf.identity(x))",
+        "return tf.identity(x)",
         "n = tf.shape(x)[0]\n return x[n - n : n]",
     ],
 )
