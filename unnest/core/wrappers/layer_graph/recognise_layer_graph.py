@@ -181,6 +181,11 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
         ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)
     ):
         return NearMiss(layer, f"nothing reads what {layer} gives")
+    from unnest.core.wrappers.layer_graph.masks_ended_by_slices import ended_mask
+
+    if (masking := ended_mask(graph, wrapper)) is not None:
+        what = f"the mask of {masking} ends at the slices, and would reach {wrapper.template} without them"
+        return NearMiss(layer, what)
     if wrapper.confidence == "proven" or not any(
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):
