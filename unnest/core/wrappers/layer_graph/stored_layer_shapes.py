@@ -9,7 +9,12 @@ from unnest.core.model import Json, JsonObject, Shape
 
 
 def stored_shape(layer: Layer) -> Shape | None:
-    """Return an input layer's shape; None if the layer does not store one."""
+    """Return the shape of what a layer that reads no other is given; None if it does not store one.
+
+    A layer that reads another may store the shape that it would be given as the first one (an Embedding always does).
+    """
+    if any(call.reads for call in layer.calls):
+        return None
     for key in ("batch_input_shape", "batch_shape"):
         shape = _shape(layer.settings.get(key))
         if shape is not None:

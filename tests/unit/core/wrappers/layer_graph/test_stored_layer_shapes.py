@@ -24,7 +24,9 @@ from unnest.core.wrappers.layer_graph import stored_layer_shapes
     ],
 )
 def test_the_shape_of_an_input(config: dict[str, Any], shape: Shape | None) -> None:
-    assert stored_layer_shapes.stored_shape(called("InputLayer", **config)[0]) == shape
+    given, embedding = called("InputLayer", **config)[0], called("Embedding", **config)[0]
+    assert stored_layer_shapes.stored_shape(given._replace(calls=())) == shape
+    assert stored_layer_shapes.stored_shape(embedding) is None  # it reads another layer
 
 
 def test_the_shapes_that_a_template_takes() -> None:
