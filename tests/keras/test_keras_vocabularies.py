@@ -104,3 +104,23 @@ def test_bins_of_fractions(keras: Any, tmp_path: Path) -> None:
     found = keras.models.load_model(tmp_path / "out.keras").predict(x, verbose=0)
     wanted = tf_keras.models.load_model(path).predict(x, verbose=0)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["tf213-activation", "tf215-activation", "tf213-text", "tf215-text"]
+)
+def test_with_its_lambda_given(name: str, keras: Any, tf: Any, tmp_path: Path) -> None:
+    """A lambda as an argument is a function without a name, which the loader is given."""
+    if keras.__name__ != "keras":
+        pytest.skip("for Keras 3")
+    stack, _, kind = name.partition("-")
+    folder = FIXTURES / "lambda_arguments"
+    assert unnest.fix(folder / f"{name}.keras", tmp_path / "out.keras", keras="3").error is None
+    code = {"activation": lambda x: x * 2.0, "text": tf.strings.lower}[kind]
+    model = keras.models.load_model(tmp_path / "out.keras", custom_objects={"<lambda>": code})
+    x = {
+        "activation": np.arange(6, dtype="float32").reshape(2, 3),
+        "text": tf.constant([["Red green"], ["blue RED"]]),
+    }[kind]
+    with np.load(folder / f"{stack}.npz") as recorded:
+        np.testing.assert_array_equal(np.asarray(model(x)), recorded[kind])

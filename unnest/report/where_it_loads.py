@@ -130,6 +130,13 @@ def _unloadable_layer(model: Stored, container: str) -> str | None:
         return f"an array in an initializer of {layer}, in a form that Keras does not read again"
     if salted := unloadable_models.layer_with_salt_of_none(model):
         return f"the salt of {salted}, which TensorFlow 2.3 stored though none was given, and hashed without"
+    return _unreadable_call(model)
+
+
+def _unreadable_call(model: Stored) -> str | None:
+    """Return the layer that no Keras makes or calls again because of how it is stored, and why."""
+    if named := unloadable_models.layer_with_lambda_without_class(model):
+        return f"a lambda as an argument of {named}, in a form that no Keras reads again"
     if merge := unloadable_models.merge_of_one_tensor(model):
         return f"{merge} is called with one tensor, where it takes a list of them"
     return None

@@ -59,6 +59,8 @@ class Notes:
     masked_norms: list[str] = field(default_factory=list)
     #: Class or function that the file does not hold -> where it is used.
     custom: dict[str, str] = field(default_factory=dict)
+    #: Code of each function without a name, which custom_objects give by the one name that all of them have.
+    nameless: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     #: (Rule, detail) -> the layers that it touched.
     applied: dict[tuple[str, str], list[str]] = field(default_factory=dict)

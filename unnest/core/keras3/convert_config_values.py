@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core import json_tree
 from unnest.core.keras3.conversion_context import Context, listed, refused
+from unnest.core.layers.read_config_values import function_parts, is_stored_lambda
 from unnest.core.model import Json, JsonObject
 
+#: How Python calls a function without a name.
+NAMELESS = "<lambda>"
 #: Initializer -> its arguments.
 INITIALIZERS: dict[str, tuple[str, ...]] = {
     "Zeros": (), "Ones": (), "Constant": ("value",),
@@ -75,6 +78,8 @@ def class_and_config(value: Json) -> tuple[str, JsonObject]:
         return value, {}
     if not isinstance(value, Mapping):
         return str(value), {}
+    if is_stored_lambda(value):
+        return NAMELESS, {}
     config = value.get("config")
     if "class_name" not in value and isinstance(value.get("name"), str):  # Keras 1
         return str(value["name"]), {k: v for k, v in value.items() if k != "name"}
@@ -84,6 +89,17 @@ def class_and_config(value: Json) -> tuple[str, JsonObject]:
     registered = value.get("registered_name")
     kind = str(registered) if isinstance(registered, str) and ">" in registered else kind
     return kind, config if isinstance(config, Mapping) else {}
+
+
+def check_one_lambda(value: Json, layer_name: str, class_name: str, context: Context) -> None:
+    """Raise CannotConvert for a second lambda of other code: a loader is given both by one name."""
+    code = function_parts(value)[0] if is_stored_lambda(value) else None
+    if code is None:
+        return
+    context.notes.nameless.add(code)
+    if len(context.notes.nameless) > 1:
+        why = "the model has several lambdas as arguments, which a loader cannot be given by one name: define functions"
+        raise refused(layer_name, class_name, why)
 
 
 def keras_object(module: str, kind: str, config: JsonObject) -> JsonObject:

@@ -32,7 +32,7 @@ from unnest.core.keras_facts.stored_class_names import (
     is_operation,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import function_parts
+from unnest.core.layers.read_config_values import function_parts, is_stored_lambda
 from unnest.core.model import JsonObject, Stored
 
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
@@ -81,6 +81,9 @@ def _needs(model: Stored) -> Needs:
             classes[str(registered or entry["class_name"])] = None
             _add_objects_of_custom_class(entry, classes, functions)
         else:
+            for text in _lambda_arguments(entry):
+                stored_code = True
+                global_names |= dict.fromkeys(_globals_of_code(text, model))
             of_keras |= _objects_of_keras(entry, model)
             if layer_record(str(entry["class_name"])).found_if_given and not model.is_keras_3:
                 classes[str(entry["class_name"])] = None
@@ -89,6 +92,14 @@ def _needs(model: Stored) -> Needs:
     alone = [name for name in functions if name not in (*classes, *of_keras)]
     files = vocabularies(model)
     return Needs(tuple(custom), tuple(alone), stored_code, files, tuple(global_names), of_keras)
+
+
+def _lambda_arguments(entry: JsonObject) -> list[str]:
+    """Return the code of the lambdas that are arguments of a layer of Keras's own."""
+    config = entry.get("config")
+    values = config.values() if isinstance(config, OBJECT) else ()
+    codes = (function_parts(value)[0] for value in values if is_stored_lambda(value))
+    return [code for code in codes if code is not None]
 
 
 #: The initializer that recurrent layers of Keras 2.3 made of Identity when they were built, and stored by its name; its
@@ -155,6 +166,11 @@ def lambda_globals(entry: JsonObject, model: Stored) -> list[str]:
         return []
     if str(config.get("module")).partition(".")[0] in LIBRARIES:
         return []
+    return _globals_of_code(text, model)
+
+
+def _globals_of_code(text: str, model: Stored) -> list[str]:
+    """Return the names that stored code reads and that neither Python nor its Keras's module has, sorted."""
     in_module = next(
         names
         for first, names in MODULE_GLOBALS

@@ -17,7 +17,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_model
 from unnest.core.architecture.nested_models import leaves
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import function_parts
+from unnest.core.layers.read_config_values import function_parts, is_stored_lambda
 from unnest.core.model import Json, JsonObject, Stored
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def vocabularies(stored: Stored) -> tuple[str, ...]:
 
 
 def lambdas(architecture: Json) -> tuple[str, ...]:
-    """Return the names of the Lambda layers that store code."""
-    entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") == "Lambda")
+    """Return the names of the layers that store code, Lambdas and those with a lambda as an argument."""
+    entries = (e for e in json_tree.all_objects(architecture) if e.get("class_name") != "Merge")
     return tuple(dict.fromkeys(_name(entry) for entry in entries if _has_code(entry)))
 
 
@@ -91,7 +91,7 @@ def names_in_code(architecture: Json) -> Iterator[tuple[str, tuple[str, ...] | N
             continue
         codes = [
             function_parts(config.get(key))[0]
-            for key in layer_record(str(entry["class_name"])).functions
+            for key in _function_arguments(str(entry["class_name"]), config)
         ]
         functions = [read(code)[:1] for code in codes if code is not None]
         names = tuple(
@@ -143,10 +143,17 @@ def _has_code(entry: JsonObject) -> bool:
     """Return True for a layer that keeps a function as code."""
     if "class_name" not in entry:
         return False
-    config, keys = entry.get("config"), layer_record(str(entry["class_name"])).functions
-    if not keys or not isinstance(config, Mapping):
-        return False
-    return any(function_parts(config.get(key))[0] is not None for key in keys)
+    config = entry.get("config")
+    return isinstance(config, Mapping) and any(
+        function_parts(config.get(key))[0] is not None
+        for key in _function_arguments(str(entry["class_name"]), config)
+    )
+
+
+def _function_arguments(class_name: str, config: JsonObject) -> tuple[str, ...]:
+    """Return the arguments of a layer that may hold a function as code."""
+    lambdas_given = (key for key, value in config.items() if is_stored_lambda(value))
+    return tuple(dict.fromkeys((*layer_record(class_name).functions, *lambdas_given)))
 
 
 def _name(entry: JsonObject) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from unnest.core import json_tree
-from unnest.core.architecture import is_input, is_model, layer_name, read
+from unnest.core.architecture import entry_name, is_input, is_model, layer_name, read
 from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import layer_entries, leaves, merged_models
@@ -21,6 +21,7 @@ from unnest.core.keras_facts.weight_counts_by_config import (
 from unnest.core.keras_facts.weights_of_wrapped_layers import expected_weight_total, wrapped_layer
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_LISTS
+from unnest.core.layers.read_config_values import is_lambda_without_class
 from unnest.core.model import Json, JsonObject, Stored
 
 
@@ -106,6 +107,18 @@ def wrappers_by_shared_id(architecture: JsonObject) -> Counter[Json]:
     return Counter(
         entry[SHARED_OBJECT_ID] for entry in held if entry is not None and SHARED_OBJECT_ID in entry
     )
+
+
+def layer_with_lambda_without_class(model: Stored) -> str | None:
+    """Return the first layer with a lambda as an argument that no Keras makes again, or None.
+
+    (Source: Dense(activation=lambda x: ...) in `.keras` files of Keras 2.13, 2.15 and 3.15, which load in none.)
+    """
+    for entry in layer_entries(model.architecture):
+        config = entry.get("config")
+        if isinstance(config, OBJECT) and any(map(is_lambda_without_class, config.values())):
+            return str(entry_name(entry))
+    return None
 
 
 def merge_of_one_tensor(model: Stored) -> str | None:

@@ -26,6 +26,10 @@ def settings(entry: JsonObject) -> JsonObject:
     return config if isinstance(config, OBJECT) else {}
 
 
+#: The class that serialized lambdas have, and what is stored of one.
+LAMBDA, LAMBDA_PARTS = "__lambda__", ("code", "defaults", "closure")
+
+
 def function_parts(function: Json) -> tuple[str | None, Json, Json]:
     """Return code, defaults and closure: stored as `[code, defaults, closure]` up to Keras 2, as an object in Keras 3.
 
@@ -37,11 +41,39 @@ def function_parts(function: Json) -> tuple[str | None, Json, Json]:
         return (function if "\0" in function else None), None, None
     if is_list(function):
         text, defaults, closure = (*function, None, None, None)[:3]
+    elif is_stored_lambda(function) and is_list(value := _lambda_value(function)):
+        text, defaults, closure = (*value, None, None, None)[:3]
     elif isinstance(function, OBJECT) and isinstance(config := function.get("config"), OBJECT):
         text, defaults, closure = config.get("code"), config.get("defaults"), config.get("closure")
     else:
         return None, None, None
     return (text if isinstance(text, str) else None), defaults, closure
+
+
+def is_stored_lambda(value: Json) -> bool:
+    """Return True for a lambda as an argument: an object of that class, or, of an activation, its config alone.
+
+    (Source: `.keras` files of Keras 2.13 to 3.15: serialize_keras_object.)
+    """
+    return isinstance(value, OBJECT) and (
+        value.get("class_name") == LAMBDA or is_lambda_without_class(value)
+    )
+
+
+def is_lambda_without_class(value: Json) -> bool:
+    """Return True for the config of a lambda alone, as a `.keras` has an activation that is one."""
+    if not isinstance(value, OBJECT) or set(value) != {"value"}:
+        return False
+    parts = value["value"]
+    return is_list(parts) and len(parts) == len(LAMBDA_PARTS) and isinstance(parts[0], str)
+
+
+def _lambda_value(function: Json) -> Json:
+    """Return the list of code, defaults and closure of a stored lambda, if it is stored so."""
+    if not isinstance(function, OBJECT):
+        return None
+    config = function.get("config")
+    return (config if isinstance(config, OBJECT) else function).get("value")
 
 
 def integer(value: Json) -> int:

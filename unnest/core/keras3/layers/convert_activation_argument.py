@@ -29,6 +29,7 @@ def convert_activation(value: Json, name: str, context: Context) -> str | JsonOb
     """Convert an activation: its name today, a layer that stands for it, or a custom function by name."""
     if value is None:
         return "linear"
+    convert_config_values.check_one_lambda(value, name, "activation", context)
     word, config = class_and_config(value)
     if isinstance(value, Mapping) and word == "Activation":
         return convert_activation(config.get("activation"), name, context)

@@ -21,6 +21,7 @@ from unnest.core.keras_facts.custom_functions_in_configs import TEXT_STEPS, cust
 from unnest.core.keras_facts.loading_in_tf_keras import pads_to_none
 from unnest.core.keras_facts.unloadable_models import has_salt_of_none
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import counted_words
+from unnest.core.layers.read_config_values import is_stored_lambda
 
 
 def resizing(old: OldLayer) -> Piece:
@@ -57,7 +58,13 @@ def text_vectorization(old: OldLayer) -> Piece:
         old.note("arguments")
         old = old.with_changed_arguments({"pad_to_max_tokens": False})
     for argument in TEXT_STEPS:
-        name = custom_text_step(argument, old.config.get(argument))
+        value = old.config.get(argument)
+        convert_config_values.check_one_lambda(value, old.name, old.kind, old.context)
+        name = (
+            convert_config_values.NAMELESS
+            if is_stored_lambda(value)
+            else custom_text_step(argument, value)
+        )
         if name is not None:
             old.context.notes.custom[name] = f"{argument} of {old.name!r}"
             old = old.with_changed_arguments(
