@@ -10,14 +10,18 @@ from unnest.core.ops.call import OpCall, plain_name
 
 MODULE_BY_ALIAS = {
     "K": "keras.backend",
+    "k": "keras.backend",
     "KB": "keras.backend",
+    "KTF": "keras.backend",
     "backend": "keras.backend",
     "ops": "keras.ops",
     "tf": "tensorflow",
+    "tensorflow": "tensorflow",
     "array_ops": "tensorflow.array_ops",
     "math_ops": "tensorflow.math_ops",
     "keras": "keras",
     "np": "numpy",
+    "numpy": "numpy",
     "math": "math",
     "functools": "functools",
     "operator": "operator",

@@ -481,6 +481,9 @@ def test_what_is_done_to_rows_of_four_features(line: str, change: str) -> None:
         "return tf.transpose(tf.transpose(x))",
         "return tf.boolean_mask(x, tf.cumsum(tf.ones_like(x[:, 0])) > 0)",
         "return tf.identity(x)",
+        "return tensorflow.identity(x)",
+        "return x[: k.shape(x)[0]]",
+        "return x[: KTF.shape(x)[0]]",
         "n = tf.shape(x)[0]\n return x[n - n : n]",
     ],
 )
