@@ -284,6 +284,11 @@ class Code(Enum):
         "BatchNormalization behind a mask counted the masked steps too in training, and leaves them out today: {what}",
         "predictions are the same; training goes on with other means and variances where steps are masked",
     )
+    TRAINING_OVERRIDDEN = (
+        "warning",
+        "called with training=False, which tf.keras heeded while it trained, and Keras 3's fit overrides: {what}",
+        "predictions are the same; to train on as before, freeze these layers, or set their rate to 0",
+    )
     MASKED_LOSS = (
         "warning",
         "a mask reaches the loss of {what}: {why}",

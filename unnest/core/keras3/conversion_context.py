@@ -57,6 +57,8 @@ class Notes:
     summed_penalties: list[str] = field(default_factory=list)
     #: BatchNormalization layers behind a mask that counted masked steps too in training.
     masked_norms: list[str] = field(default_factory=list)
+    #: Layers that act in training and are called with training=False.
+    called_at_inference: list[str] = field(default_factory=list)
     #: Class or function that the file does not hold -> where it is used.
     custom: dict[str, str] = field(default_factory=dict)
     #: Code of each function without a name, which custom_objects give by the one name that all of them have.

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.architecture import tensor_refs
 from unnest.core.architecture.graph import Graph, Layer
+from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.conversion_context import Context, refused
 from unnest.core.keras3.layer_replacements import LayerArguments, NewLayer, NodeTree
 from unnest.core.keras_facts.unloadable_models import takes_list
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.merging import TAKE_TWO
-from unnest.core.model import Json, Ref
+from unnest.core.layers.read_config_values import settings
+from unnest.core.model import Json, JsonObject, Ref
 
 #: Why a layer that takes a list is not converted.
 ONE_TENSOR = "is called with one tensor, where it takes a list of them: no Keras loads it"
@@ -26,6 +28,8 @@ def keras_3_arguments(
     if kwargs.get("training"):
         why = "was called with training=True, which Keras 3 overrides at inference"
         raise refused(layer.name, layer.class_name, why)
+    if kwargs.get("training") in (False, 0) and acts_in_training(layer.entry):
+        context.notes.called_at_inference.append(layer.name)
     if takes_list(layer.class_name, layer.entry) and args and not isinstance(args[0], list):
         if layer.class_name in TAKE_TWO:
             raise refused(layer.name, layer.class_name, ONE_TENSOR)
@@ -48,6 +52,22 @@ def keras_3_arguments(
         if value is None or (isinstance(value, list) and all(part is None for part in value)):
             del kwargs[key]
     return tuple(args), {**kwargs, **layer.call_arguments}
+
+
+def acts_in_training(entry: JsonObject) -> bool:
+    """Return True if a layer of Keras, or one within it, computes otherwise in training: it drops, or takes means."""
+    return any(_acts_in_training(part) for part in (entry, *layer_entries(entry)))
+
+
+def _acts_in_training(entry: JsonObject) -> bool:
+    config = settings(entry)
+    kind = str(entry.get("class_name"))
+    if kind == "BatchNormalization":
+        return config.get("trainable") is not False
+    record = layer_record(kind)
+    return record.training_argument and any(
+        config.get(key) for key in ("rate", "stddev", "factor", "dropout", "recurrent_dropout")
+    )
 
 
 def _states_by_cell(

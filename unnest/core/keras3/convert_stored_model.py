@@ -85,6 +85,12 @@ def convert(stored: Stored) -> Converted:
         context.notes.findings.append(
             Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms))
         )
+    if context.notes.called_at_inference and stored.training is not None:
+        context.notes.findings.append(
+            Code.TRAINING_OVERRIDDEN(
+                what=listed([*dict.fromkeys(context.notes.called_at_inference)])
+            )
+        )
     if context.notes.added:
         context.notes.findings.append(Code.ADDED_LOSS(what=listed(context.notes.added)))
     if context.notes.unscaled:

@@ -58,6 +58,29 @@ def test_arguments_of_a_call(
     assert keras_3_arguments(new, given, Context()) == (args, kwargs)
 
 
+@pytest.mark.parametrize(
+    ("layer", "training", "is_noted"),
+    [
+        (NewLayer("d", "Dropout", {"rate": 0.5}), False, True),
+        (NewLayer("d", "Dropout", {"rate": 0.5}), 0, True),
+        (NewLayer("d", "Dropout", {"rate": 0.5}), None, False),
+        (NewLayer("d", "Dropout", {"rate": 0.0}), False, False),
+        (NewLayer("l", "LSTM", {"recurrent_dropout": 0.1}), False, True),
+        (LSTM, False, False),
+        (NewLayer("n", "BatchNormalization", {"trainable": True}), False, True),
+        (NewLayer("n", "BatchNormalization", {"trainable": False}), False, False),
+        (NewLayer("r", "Dense", {"units": 2}), False, False),
+    ],
+)
+def test_calls_at_inference_are_noted(
+    layer: NewLayer, training: NodeTree, *, is_noted: bool
+) -> None:
+    """Of layers that act in training, which Keras 3's fit has them do all the same."""
+    context = Context()
+    keras_3_arguments(layer, LayerArguments((X,), {"training": training}, {}), context)
+    assert context.notes.called_at_inference == [layer.name] * is_noted
+
+
 CELLS: list[Json] = [
     {"class_name": kind, "config": {"name": kind}} for kind in ("LSTMCell", "GRUCell")
 ]
