@@ -442,6 +442,8 @@ def _key(part: SymbolicValue) -> Json:
 
 def slice_of(ends: Sequence[SymbolicValue]) -> SliceOf:
     """Return `start:stop:step` of constants. Raises Unknown."""
+    if any(isinstance(end, Size) for end in ends):
+        raise Unknown("a slice to a size that is not known")
     values = [end.value if isinstance(end, Const) else "" for end in (*ends, constant(None))[:3]]
     start, stop, step = (
         value if value is None or (isinstance(value, int) and not isinstance(value, bool)) else ""

@@ -34,6 +34,8 @@ def function_called(
     function_name: str, args: Sequence[NodeTree], kwargs: Mapping[str, NodeTree], values: CallValues
 ) -> SymbolicValue:
     """Return the result of a stored call of a function. Raises Unknown."""
+    if function_name == "meshgrid":
+        raise Unknown("Keras stored its first vector alone, and not the others")
     if function_name == "einsum" and not values.call.tensors:
         raise Unknown("Keras stored its equation alone, and not what it was called on")
     positional = [values.of(a) for a in args]

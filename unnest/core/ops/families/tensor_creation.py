@@ -312,8 +312,14 @@ def ones(shape: Value, dtype: Value = None) -> Array:
 
 @keras3("tf.fill", "shape|dims value")
 def fill_nodes(call: FunctionCall) -> ConstantArray | SymbolicTensor:
-    """Return one number everywhere, of float32 or int32 as the number is. Raises Unknown."""
-    return _filled_tensor(call, call.number("value"))
+    """Return one number everywhere, of float32 or int32 as the number is, or a size. Raises Unknown."""
+    if call.size("value") is None:
+        return _filled_tensor(call, call.number("value"))
+    number = call.tensor("value")
+    zeros = call.zeros_of_sizes(call.sizes("shape"), number.dtype)
+    if zeros is None:
+        raise Unknown("a size that fills a shape which is known")
+    return call.repeated(call.calculate("Add", zeros, number), call.sizes("shape"))
 
 
 def _filled_tensor(call: FunctionCall, value: float) -> ConstantArray | SymbolicTensor:
@@ -381,23 +387,21 @@ _like("K.zeros_like tf.zeros_like", "ZerosLike")
 _like("K.ones_like tf.ones_like", "OnesLike")
 
 
-@keras3("tf.meshgrid", 'x y=null * indexing="xy"')
+@keras3("tf.meshgrid", 'x y * indexing="xy"')
 def meshgrid_nodes(call: FunctionCall) -> Items:
     """Nodes of two vectors, each repeated along the other's axis; by `xy` the first lies along the last axis.
 
     Raises Unknown.
     """
-    vectors = call.tensors("x") if call.is_list("x") else [call.numbers(name) for name in "xy"]
-    ranks = [None if vector.shape is None else len(vector.shape) for vector in vectors]
-    if ranks != [1, 1]:
-        raise Unknown("a mesh of what are not two vectors")
-    across, down = vectors
+    across, down = (call.numbers(name) for name in "xy")
+    if any(vector.shape is None or len(vector.shape) != 1 for vector in (across, down)):
+        raise Unknown("a mesh of what are not vectors")
     is_xy = call.text("indexing") == "xy"
     if not is_xy:
         call.only(indexing="ij")
         across, down = down, across
     row, column = call.op("ExpandDims", across, axis=0), call.op("ExpandDims", down, axis=1)
-    first = call.calculate("Add", row, call.op("ZerosLike", column))
+    first = call.calculate("Add", call.op("ZerosLike", column), row)
     second = call.calculate("Add", column, call.op("ZerosLike", row))
     return call.list_of([first, second] if is_xy else [second, first])
 

@@ -267,6 +267,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: operators.subscript(LibraryName("K", "K"), constant(0)), "a part of `K`"),
     (
+        lambda: operators.slice_of([constant(None), LENGTH]),
+        "a slice to a size that is not known",
+    ),
+    (
         lambda: operators.slice_of([constant(1.5), constant(2)]),
         "a slice whose ends are no integers",
     ),

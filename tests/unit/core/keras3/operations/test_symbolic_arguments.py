@@ -90,8 +90,9 @@ def test_sizes_from_layer_to_layer(
         ([SHAPE, LAST], "d", "where a layer needs a tensor"),
         ([SHAPE, ROWS, ("h", "reshape", [["x", 0, 0, {"shape": [-1, 4]}]]),
           ("r", "reshape", [["h", 0, 0, {"shape": [["n", 0, 0], -1]}]])], "r", "several unknown sizes"),
+        ([("g", "meshgrid", [["x", 0, 0, {}]])], "g", "stored its first vector alone"),
     ],
-    ids=["shape", "rows", "number", "other-rows"],
+    ids=["shape", "rows", "number", "other-rows", "mesh"],
 )  # fmt: skip
 def test_sizes_that_a_tensor_is_needed_of(operations: list[Any], output: str, why: str) -> None:
     """An output, or what other rows than its own are counted by."""

@@ -383,17 +383,23 @@ def test_sizes_as_numbers() -> None:
         called("tf.range", halves)
 
 
+def test_a_size_that_fills_a_shape() -> None:
+    made = called("tf.fill", rows_of(2, tensor=NARROW), steps())
+    assert written(made).endswith(f", {COUNTED}), repeats=[1, 2])")
+    with pytest.raises(Unknown, match=r"^a size that fills a shape which is known$"):
+        called("tf.fill", whole(2, 3), steps())
+
+
 def test_a_mesh_of_two_vectors() -> None:
     across, down = "ExpandDims(x0, axis=0)", "ExpandDims(x1, axis=1)"
     made = called("tf.meshgrid", IDS, VECTOR)
-    assert computed(made) == f"[Add({across}, ZerosLike({down})), Add({down}, ZerosLike({across}))]"
+    assert computed(made) == f"[Add(ZerosLike({down}), {across}), Add({down}, ZerosLike({across}))]"
     turned = called("tf.meshgrid", VECTOR, IDS, indexing=constant("ij"))
     assert isinstance(made, Items)
     assert isinstance(turned, Items)
     assert [*map(computed, turned.items)] == [*map(computed, made.items[::-1])]
-    for vectors in ((X, IDS), (items("list", [IDS, IDS, IDS]),)):
-        with pytest.raises(Unknown, match=r"^a mesh of what are not two vectors$"):
-            called("tf.meshgrid", *vectors)
+    with pytest.raises(Unknown, match=r"^a mesh of what are not vectors$"):
+        called("tf.meshgrid", X, IDS)
 
 
 def test_shapes_that_are_written_in_parts() -> None:
