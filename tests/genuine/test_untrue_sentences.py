@@ -60,6 +60,7 @@ def test_a_wrapper_that_the_layers_do_not_show() -> None:
     result = unnest.fix(FIXTURES / "training_only" / "tf27-activations", keras="3", dry_run=True)
     assert result.error is not None
     assert "shows the wrapper in its serving graph, not in its Keras layers" in result.error.message
+    assert "--slice-layer" not in result.error.message  # no class of one's own is there
 
 
 def test_a_tokenizer_is_no_model(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from unnest.core.architecture import entry_name, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import by_owner, leaf_entries
+from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import weighted_lookups
 from unnest.core.keras_facts.weight_counts_by_config import (
@@ -52,10 +53,20 @@ def no_architecture(source: Source) -> Refused:
             if source.stored.architecture is None
             else "shows the wrapper in its serving graph, not in its Keras layers"
         )
-        what = f"{shown}; only --to saved_model can hold that"
+        what = f"{shown}; only --to saved_model can hold that{_way_by_the_callers_word(source)}"
         return Refused("no-architecture", f"{source.path}: {what}")
     what = "holds weights alone; pass --architecture MODEL.json, or, if your code builds the model, --like MODULE:FN"
     return Refused("needs-architecture", f"{source.path}: {what}")
+
+
+def _way_by_the_callers_word(source: Source) -> str:
+    """Return the end of a sentence: the option that lets a custom class of the layers cut; "" without such a class."""
+    architecture = source.stored.architecture
+    if architecture is None:
+        return ""
+    layers = read(architecture).layers.values()
+    custom = [e.class_name for e in layers if not is_keras_class(e.class_name, e.stored)]
+    return f"; if {custom[0]} cuts the batch, pass --slice-layer {custom[0]}" if custom else ""
 
 
 def check_readable(source: Source, plan: Plan, model: Stored) -> None:

@@ -18,6 +18,7 @@ from unnest.formats.change_container.conversion_checks import (
     check_readable,
     check_weights,
     naming_file,
+    no_architecture,
 )
 from unnest.formats.container_interface import ContainerName
 
@@ -126,6 +127,17 @@ def test_readable(
     with pytest.raises(Refused) as refused:
         check_readable(file(container), plan, stored)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("class_name", "end"),
+    [("Cut", "; if Cut cuts the batch, pass --slice-layer Cut"), ("Dense", "can hold that")],
+)
+def test_a_wrapper_that_only_the_serving_graph_shows(class_name: str, end: str) -> None:
+    """A class of one's own among the layers may be what cuts."""
+    cut = {**layer("cut", ["x"], **DENSE), "class_name": class_name}
+    refusal = no_architecture(file("saved_model", model(functional(source("x"), cut))))
+    assert refusal.message.endswith(end)
 
 
 def test_what_is_refused_of_a_model_names_its_file() -> None:
