@@ -25,7 +25,6 @@ from tests.makebundle import altered, block, table, varint
 from unnest.formats.tensorflow import protobuf_messages, read_sstable
 
 SAVED = FIXTURES / "saved_model/tf23/saved_model-official-named-adam/parallel"
-SIMPLE = FIXTURES / "saved_model/k224/simple-official-rnn/parallel"
 CHECKPOINT = FIXTURES / "checkpoint/tf23/checkpoint-official-named-adam/parallel.ckpt"
 META = FIXTURES / "checkpoint/k231/saver-official-mlp-x3/parallel.ckpt"
 WEIGHTS = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam/parallel.weights.h5"

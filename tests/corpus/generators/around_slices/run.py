@@ -338,7 +338,6 @@ OF_OPERATIONS = [
     (1004, doubled_by_operations),
 ]
 OF_KERAS_3 = [(990, swapped_by_operations), (991, scaled_by_operations), (992, cut_by_operations)]
-TENSORFLOW_1_NAMES = {joined_by_code, dealt_out_and_gathered, bounds_in_defaults_of_a_fixed_batch}
 OF_KERAS_1 = {preprocessed_in_each_tower, halves_mixed_before_the_model, scaled_behind_the_model, merges_within_the_towers}
 
 

@@ -39,7 +39,6 @@ def add(number, name, stack, container, form, build, **facts):
 
 class TFRows(object):
     """Row operations by TensorFlow's own functions; joins by Keras's layer where `layer` is true."""
-    static = False
 
     def __init__(self, layer=False):
         self.layer = layer
@@ -131,7 +130,6 @@ class TFRows(object):
 
 class Keras3Rows(TFRows):
     """The same by keras.ops.  A batch of open size has no number there: sizes are those of a fixed batch."""
-    static = True
 
     def n(self, x):
         return x.shape[0] // 1

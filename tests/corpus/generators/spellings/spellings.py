@@ -213,10 +213,6 @@ def with_head(room, o, x, f):
     return room.head(2, 'verdict')(o.cat([f(a), f(b)]))
 
 
-def base_with_head(room, o, x, f):
-    return room.head(2, 'verdict')(f(x))
-
-
 def table():
     for s, (name, towers, function, facts) in enumerate(SPELLINGS):
         for c, (container, stack, form) in enumerate(CONTAINERS):
