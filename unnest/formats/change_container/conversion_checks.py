@@ -65,7 +65,11 @@ def _way_by_the_callers_word(source: Source) -> str:
     if architecture is None:
         return ""
     layers = read(architecture).layers.values()
-    custom = [e.class_name for e in layers if not is_keras_class(e.class_name, e.stored)]
+    custom = [
+        each.class_name
+        for each in layers
+        if not each.is_model and not is_keras_class(each.class_name, each.stored)
+    ]
     return f"; if {custom[0]} cuts the batch, pass --slice-layer {custom[0]}" if custom else ""
 
 

@@ -135,7 +135,7 @@ def test_readable(
 )
 def test_a_wrapper_that_only_the_serving_graph_shows(class_name: str, end: str) -> None:
     """A class of one's own among the layers may be what cuts."""
-    cut = {**layer("cut", ["x"], **DENSE), "class_name": class_name}
+    cut = {**layer("y", ["x"], **DENSE), "class_name": class_name}
     refusal = no_architecture(file("saved_model", model(functional(source("x"), cut))))
     assert refusal.message.endswith(end)
 
