@@ -51,7 +51,17 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
     return (
         (None if model.is_keras_3 else _other_places(model, container))
         or loading_in_tf_keras.why_not_tf_keras(model, container)
+        or _unread_function(model, container)
         or _masked_otherwise(model)
+    )
+
+
+def _unread_function(model: Stored, container: str) -> str | None:
+    """Return why Keras 2 does not load an `.h5` with a custom function that it wrote; None if it does."""
+    layer = unloadable_models.layer_with_function_object(model) if container == "h5" else None
+    return (
+        layer
+        and f"a function of one's own in {layer}, in a form that Keras 2 reads from a .keras alone"
     )
 
 
@@ -177,6 +187,7 @@ def is_not_loaded_by_writer(model: Stored, container: str) -> bool:
     return (
         _other_places(model, container) is not None
         or is_refused_by_its_own(model, container)
+        or _unread_function(model, container) is not None
         or _has_closures_of_lists(model)
     )
 

@@ -233,6 +233,27 @@ def _is_stored_array(part: JsonObject, *, in_h5: bool) -> bool:
     return part.keys() == {"type", "value"} or (in_h5 and part.get("class_name") == "__numpy__")
 
 
+def layer_with_function_object(model: Stored) -> str | None:
+    """Return the first of Keras's layers with a custom function that Keras 2 does not read from .h5; None without one.
+
+    Keras 2.13 to 2.15 store it as an object of the class "function", which their loader of `.keras` makes again alone;
+    Keras 3 makes it again from both. (Source: activations and rules of one's own in files of TensorFlow 2.13 and 2.15.)
+    """
+    if model.is_keras_3 or not any(map(_is_function, json_tree.all_objects(model.architecture))):
+        return None
+    for entry in layer_entries(model.architecture):
+        kind, config = str(entry["class_name"]), entry.get("config")
+        is_kerass = kind != "Lambda" and is_keras_class(kind, entry)
+        arguments = config.values() if is_kerass and isinstance(config, OBJECT) else ()
+        if any(isinstance(part, OBJECT) and _is_function(part) for part in arguments):
+            return layer_name(entry)
+    return None
+
+
+def _is_function(part: JsonObject) -> bool:
+    return part.get("class_name") == "function" and isinstance(part.get("config"), str)
+
+
 #: How the arguments end that hold an initializer, a regularizer or a constraint.
 RULES = ("_initializer", "_regularizer", "_constraint")
 

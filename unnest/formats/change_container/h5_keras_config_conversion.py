@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import children, is_input, is_model, replace_children
+from unnest.core.keras_facts.custom_functions_in_configs import ACTIVATION_ARGUMENTS
 from unnest.core.keras_facts.metric_objects_to_names import metric_by_name
 from unnest.core.keras_facts.optimizer_classes import (
     LEGACY_MODULE,
@@ -58,6 +59,8 @@ def keras_to_h5(stored: Stored) -> Stored:
     """Return a `.keras` model as its Keras stores it in .h5."""
     assert stored.architecture is not None
     bare = _bare(stored.architecture)
+    if not stored.is_keras_3:
+        bare = _with_activations_by_name(bare)
     assert isinstance(bare, Mapping)
     architecture = {k: bare[k] for k in ("class_name", "config")}
     return stored._replace(
@@ -257,6 +260,19 @@ def _bare(value: Json) -> Json:
             layers = [_entry_of_h5(e) for e in config["layers"]]  # type: ignore[union-attr]  # a model's is a list
             bare["config"] = {**config, "layers": layers}
         return bare
+
+    return json_tree.transform(value, change)
+
+
+def _with_activations_by_name(value: Json) -> Json:
+    """Return entries of Keras 2 with custom activations as names: their objects it does not read from an .h5."""
+
+    def change(_: JsonObject, parts: dict[str, Json]) -> Json:
+        for key in ACTIVATION_ARGUMENTS:
+            function = parts.get(key)
+            if isinstance(function, Mapping) and function.get("class_name") == "function":
+                parts[key] = function["config"]
+        return parts
 
     return json_tree.transform(value, change)
 

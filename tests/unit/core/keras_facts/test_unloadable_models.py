@@ -10,6 +10,7 @@ from tests.unit.core.keras_facts.test_custom_objects_needed_to_load import layer
 from unnest.core.keras_facts.unloadable_models import (
     cell_without_arguments,
     layer_with_array_in_rule,
+    layer_with_function_object,
     layer_with_surplus_weights,
     layers_shared_between_models,
     merge_of_one_tensor,
@@ -137,3 +138,17 @@ def test_an_array_in_an_initializer(value: Json, *, is_read: bool, is_read_in_h5
     assert (layer_with_array_in_rule(model, in_h5=True) is None) is is_read_in_h5
     for other in (layer("Mine", kernel_initializer=constant), layer("Lambda", arguments=constant)):
         assert layer_with_array_in_rule(sequential(other, groups=()), in_h5=True) is None
+
+
+@pytest.mark.parametrize("argument", ["activation", "recurrent_activation", "kernel_constraint"])
+def test_a_function_that_an_h5_stores_as_an_object(argument: str) -> None:
+    """A bare name is read again; what a custom class, or a Lambda, does with such an object is its own."""
+    function: JsonObject = {"module": "builtins", "class_name": "function", "config": "mine"}
+
+    def found(class_name: str, value: Json) -> str | None:
+        return layer_with_function_object(
+            sequential(layer(class_name, **{argument: value}), groups=())
+        )
+
+    assert found("LSTM", function) is not None
+    assert [found("LSTM", "mine"), found("Mine", function), found("Lambda", function)] == [None] * 3

@@ -32,6 +32,16 @@ def test_entries_gain_their_module_and_lose_it_again() -> None:
     assert keras_to_h5(stored(architecture=zipped)).architecture == NET
 
 
+@pytest.mark.parametrize("version", ["2.15.0", "3.5.0"])
+def test_an_activation_of_one_s_own_is_called_by_its_name_in_an_h5(version: str) -> None:
+    """Keras 2 reads the object in its place from a .keras alone, Keras 3 from both, and there no such name."""
+    function = {"module": "builtins", "class_name": "function", "config": "mine"}
+    net = functional(source("x"), layer("y", ["x"], activation=function, units=2))
+    written: Any = keras_to_h5(stored(architecture=net, keras_version=version)).architecture
+    activation = written["config"]["layers"][1]["config"]["activation"]
+    assert activation == ("mine" if version == "2.15.0" else function)
+
+
 def test_custom_function_class_is_registered_not_found_by_module() -> None:
     own = functional(NET["config"]["layers"][0], layer("y", ["x"], kind="pkg>Mine", trainable=True))
     zipped: Any = h5_to_keras(stored(architecture=own)).architecture
