@@ -8,7 +8,6 @@ from tests.corpus.case import Case, Facts, cases
 
 #: What the recogniser does not reach. A case that is reached all the same fails here, and its line goes.
 LIMITS: dict[str, str] = {
-    "214-negative-axis": "that axis -2 is the batch axis shows only in the rank of the template's output",
     "119-subclassed-template-custom-merge": "what the project's own merge layer does is in code, and that is not said",
     "867-sum-called-concat-k224": "a custom class joins: slices with numbers speak for a wrapper, as in 108 and 170",
 }

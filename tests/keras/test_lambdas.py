@@ -392,6 +392,9 @@ LINES: tuple[tuple[str, str, str], ...] = (
     ("pair", "f(x[0], x[1], [[2], [2]])", "tf.tensordot tf.linalg.tensordot"),
     ("cube", "f(x, [1.0, 2.0, 3.0, 4.0])", "tf.nn.bias_add"),
     ("cube", "f(x, ord=1, axis=1)", "tf.norm"),
+    ("cube", "f(x)", "tf.linalg.matrix_transpose tf.matrix_transpose tf.linalg.adjoint"),
+    ("photo", "f(x, x * x + 1.0)", "tf.linalg.cross tf.cross"),
+    ("cube", "f(labels=x, logits=x * 2.0)", "tf.nn.sigmoid_cross_entropy_with_logits"),
     ("cube", "f(x, 1, exclusive=True)", "tf.cumsum tf.cumprod"),
     ("cube", "f(x, axis=-1, exclusive=True, reverse=True)", "tf.cumsum tf.cumprod"),
     ("cube", "f(x, axis=1, direction='DESCENDING')", "tf.sort"),
@@ -481,6 +484,8 @@ RENAMED = {
     "div_no_nan": "math.divide_no_nan",
     "matrix_band_part": "linalg.band_part",
     "matrix_diag_part": "linalg.diag_part",
+    "matrix_transpose": "linalg.matrix_transpose",
+    "cross": "linalg.cross",
     "depth_to_space": "nn.depth_to_space",
     "space_to_depth": "nn.space_to_depth",
 }

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
-
-from unnest.core.layers.catalog import LAYER_RECORDS
+from collections.abc import Container, Iterable, Mapping
 
 #: Classes that Keras stores under another name than the one in its code (source: api_export of Keras 3.15).
 NAMES_IN_CODE = {"GroupQueryAttention": "GroupedQueryAttention"}
@@ -17,12 +14,6 @@ def snake_case(name: str) -> str:
     name = NAMES_IN_CODE.get(name, name)
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
-
-
-@cache
-def automatic_stems() -> frozenset[str]:
-    """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
-    return frozenset(snake_case(layer.name) for layer in LAYER_RECORDS.values() if layer.exported)
 
 
 STEM_AND_NUMBER = re.compile(r"(.*?)(?:_([1-9]\d{0,5}))?", re.DOTALL)
@@ -55,15 +46,18 @@ def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
     return by_stem
 
 
-def names_counted_on(names: Iterable[str], other_names: Iterable[str]) -> Mapping[str, str]:
-    """Return the other name of each of Keras's automatic names, where all of a class differ by one number.
+def names_counted_on(
+    names: Iterable[str], other_names: Iterable[str], stems: Container[str]
+) -> Mapping[str, str]:
+    """Return the other name of each automatic name, where all of a class differ by one number.
 
-    Empty if the names of a class differ by several numbers, or are not as many.
+    `stems`: Keras's names of unnamed layers, without numbers. Empty if the names of a class differ by several numbers,
+    or are not as many.
     """
     by_stem, others = _by_stem(names), _by_stem(other_names)
     renamed: dict[str, str] = {}
     for stem, own in by_stem.items():
-        if stem not in others or stem not in automatic_stems():
+        if stem not in others or stem not in stems:
             continue
         pairs = list(zip(own, others[stem], strict=False))
         shifts = {stem_and_number(other)[1] - stem_and_number(name)[1] for name, other in pairs}

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
+from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
 from unnest.core.layers.catalog import LAYER_RECORDS, OTHER_NAMES, UNKNOWN_RECORD, layer_record
 from unnest.core.layers.record import KerasLayer
 from unnest.core.model import Json, JsonObject
+
+
+@cache
+def automatic_stems() -> frozenset[str]:
+    """Return Keras's names of unnamed layers, without numbers; computed when first needed, by few files."""
+    return frozenset(snake_case(layer.name) for layer in LAYER_RECORDS.values() if layer.exported)
 
 
 def current_class_name(class_name: str) -> str:

@@ -15,7 +15,7 @@ from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.automatic_names import names_counted_on, stem_and_number
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.stored_class_names import is_keras_class, record_of
+from unnest.core.keras_facts.stored_class_names import automatic_stems, is_keras_class, record_of
 from unnest.core.keras_facts.weight_counts_by_config import (
     WeightCounts,
     expected_weight_counts,
@@ -295,7 +295,7 @@ def number_shifts(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -
 def _counted_on(tensors: Sequence[Tensor], layers: Sequence[OwnerCandidate]) -> Mapping[str, str]:
     names = {name for layer in layers for name in (layer.name, *layer.inner_names)}
     stored = dict.fromkeys(part for t in tensors for part in t.name.split("/")[:-1])
-    return names_counted_on(stored, names)
+    return names_counted_on(stored, names, automatic_stems())
 
 
 def _name_bearers(

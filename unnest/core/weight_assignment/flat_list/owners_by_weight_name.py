@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from unnest.core.architecture.automatic_names import automatic_stems
+from unnest.core.keras_facts.stored_class_names import automatic_stems
 from unnest.core.model import Tensor
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous
 

@@ -163,8 +163,8 @@ def models_counted_on(groups: Sequence[Group], model: JsonObject) -> tuple[str, 
             continue
         if any(own[stem] != others[stem] for stem in own.keys() & others.keys()):
             raise Ambiguous(
-                f"the weights of {name} and {other_name} have the same shapes, and the numbers in their names differ "
-                "from the architecture's by different amounts: one may be the other's"
+                f"{name} and {other_name} may have exchanged their weights: the shapes are the same, "
+                "and the numbers in the names have moved by different amounts"
             )
     return tuple(name for name, by_stem in shifts.items() if any(by_stem.values()))
 
