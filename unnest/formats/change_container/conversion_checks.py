@@ -247,7 +247,9 @@ def _check_complete(
             else f"none of its {promised} weights"
         )
         advice = (
-            "a weight is missing from the file: look for another copy"
+            "either the JSON is not that of the model that was saved, or the file lacks a weight"
+            if weights and is_apart
+            else "a weight is missing from the file: look for another copy"
             if weights
             else "if another layer shares them, keep the container (without --to and --keras); else look for a copy"
         )

@@ -58,6 +58,14 @@ def test_missing_weights(groups: list[Group], said: str) -> None:
     assert refusal.value.code == "weights-missing"
 
 
+def test_of_weights_alone_the_architecture_may_be_at_fault() -> None:
+    """It was given beside them, and may be of another state of the code."""
+    groups = [*WHOLE.groups[:1], Group("y", Y.tensors[:1])]
+    with pytest.raises(Refused, match="either the JSON is not that of the model") as refusal:
+        check_weights(file("weights_h5", Stored("weights")), model(OUTER, *groups), is_moved=False)
+    assert refusal.value.code == "weights-missing"
+
+
 def test_all_weights_are_there() -> None:
     check_weights(file(), WHOLE, is_moved=False)
 
