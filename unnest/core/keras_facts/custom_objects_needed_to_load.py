@@ -11,7 +11,6 @@ import builtins
 import keyword
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from unnest.budget import memoize
@@ -52,7 +51,9 @@ class Needs(NamedTuple):
     """Files that vocabularies are read from."""
     globals: tuple[str, ...] = ()
     """Names that stored code reads as globals, which the module that loads it has not."""
-    of_keras: Mapping[str, str] = MappingProxyType({})
+    of_keras: Mapping[
+        str, str
+    ] = {}  # a mappingproxy is not pickled, as the reports of `--jobs` are
     """Keras's own that it finds only if they are given: name in the file -> expression below `keras` (`layers.X`)."""
 
 
