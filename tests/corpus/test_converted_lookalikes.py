@@ -17,7 +17,6 @@ TOLD_BY_CODE = [
     "344-image-pyramid",
     "759-index-equal-last-k224",
     "973-slice-code-reversed-features-py27k224",
-    "980-slice-code-gathered-tf23",
     "982-slice-code-first-half-always-k224",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture import read
@@ -16,6 +16,9 @@ from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import Merge, NotAWrapper, listed
 from unnest.core.wrappers.search.match_towers import expand_join
 from unnest.core.wrappers.stored_code import layer_code_rows
+
+if TYPE_CHECKING:  # it joins layers in its turn
+    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 
 class LayerJoin(NamedTuple):
@@ -35,6 +38,9 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
     """Yield every layer that joins calls of nested models alone, with the objection where these are no towers."""
     if not any(layer.is_model for layer in graph.layers.values()):
         return
+    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
+
+    tensors = LayerTensors(graph)  # one for all joins: it keeps the shapes that it has worked out
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
         if (
@@ -47,7 +53,7 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
         if not all(graph.layers[ref.layer].is_model for ref in operands):
             continue
         on_batch = on_batch_axis(graph, calls)
-        if on_batch is False and _counts_back_to_batch(graph, calls, operands[0]):
+        if on_batch is False and _counts_back_to_batch(tensors, calls, operands[0]):
             on_batch = True
         if on_batch is False and len(operands) == 1 and layer_batch_roles.passes_on(layer, call):
             on_batch = None  # to join one tower is to pass it on
@@ -61,14 +67,13 @@ def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
             )
 
 
-def _counts_back_to_batch(graph: Graph, calls: Sequence[CallId], operand: Ref) -> bool:
+def _counts_back_to_batch(tensors: LayerTensors, calls: Sequence[CallId], operand: Ref) -> bool:
     """Return True if joins concatenate along an axis that, counted from the last one of an operand, is the batch."""
-    axes = [layer_batch_roles.concatenation_axis(graph.layers[at.layer]) for at in calls]
+    layers = tensors.graph.layers
+    axes = [layer_batch_roles.concatenation_axis(layers[at.layer]) for at in calls]
     if not all(axis is not None and axis < 0 for axis in axes):
         return False
-    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-
-    shape = LayerTensors(graph).shape(operand)
+    shape = tensors.shape(operand)
     return shape is not None and all(axis == -len(shape) for axis in axes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 
 from unnest.core.interpreters.tensor_graph import Column
 from unnest.core.model import Ref
@@ -29,7 +28,7 @@ from unnest.core.wrappers.search.tower_search import Candidate, TowerSet, with_r
 
 def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]:
     """Yield the towers of the graph's own layers behind slices whose arguments name their parts."""
-    groups: list[list[tuple[LayerJoin, Copies]]] = []
+    found: list[tuple[LayerJoin, Copies]] = []
     for join in layer_joins.joins_of_tensors(tensors.graph):
         try:
             copies = walk_back(
@@ -38,18 +37,24 @@ def towers_of_own_layers(tensors: LayerTensors) -> Iterator[Iterator[Candidate]]
         except Unlike:
             continue
         if copies.cut_points:
-            same = [
-                group for group in groups if any(_part_alike(copies, each) for _, each in group)
-            ]
-            groups = [group for group in groups if group not in same]
-            groups.append([*chain.from_iterable(same), (join, copies)])
-    for group in groups:
-        yield iter((OwnLayers(tensors, group),))
+            found.append((join, copies))
+    for numbers in _of_the_same_towers([copies for _, copies in found]):
+        yield iter((OwnLayers(tensors, [found[number] for number in numbers]),))
 
 
-def _part_alike(some: Copies, others: Copies) -> bool:
-    """Return True if towers read one slice in the same places, so that they are the same towers, with two outputs."""
-    return not some.cut_points.keys().isdisjoint(others.cut_points)
+def _of_the_same_towers(found: Sequence[Copies]) -> Iterator[list[int]]:
+    """Yield the numbers of those that read one slice in the same places: the same towers, with several outputs."""
+    groups: dict[int, list[int]] = {}
+    group_of: dict[Column, int] = {}
+    for number, copies in enumerate(found):
+        own, *others = sorted({group_of.get(column, number) for column in copies.cut_points})
+        groups.setdefault(own, []).append(number)
+        for other in others:
+            moved = groups.pop(other, ())
+            groups[own] += moved
+            group_of |= {column: own for each in moved for column in found[each].cut_points}
+        group_of |= dict.fromkeys(copies.cut_points, own)
+    yield from map(sorted, groups.values())
 
 
 class OwnLayers(LayerTowers):
