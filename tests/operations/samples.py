@@ -357,6 +357,7 @@ NOT_COMPARED = {
         ("K.identity", "K.logsumexp", "K.slice"), "not in tf_keras: other releases of Keras 2 had it"
     ),
     "tf.broadcast_to": "a constant for each row of a tensor: with the Lambdas of `tests/keras`",
+    "tf.sequence_mask": "by lengths, which are no tensor of a layer: with the models of `test_counted_rows.py`",
 }  # fmt: skip
 """Operations by their first names, and functions by their full ones, that are not compared here -> why."""
 
