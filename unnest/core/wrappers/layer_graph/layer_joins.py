@@ -34,13 +34,11 @@ class LayerJoin(NamedTuple):
         return tuple(ref.call for ref in self.operands)
 
 
-def joins_of_models(graph: Graph) -> Iterator[LayerJoin]:
+def joins_of_models(tensors: LayerTensors) -> Iterator[LayerJoin]:
     """Yield every layer that joins calls of nested models alone, with the objection where these are no towers."""
+    graph = tensors.graph
     if not any(layer.is_model for layer in graph.layers.values()):
         return
-    from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-
-    tensors = LayerTensors(graph)  # one for all joins: it keeps the shapes that it has worked out
     for at, call in graph.calls():
         layer = graph.layers[at.layer]
         if (

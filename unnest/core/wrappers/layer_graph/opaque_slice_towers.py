@@ -43,7 +43,7 @@ def calls_of_models(
 ) -> Iterator[Iterator[Candidate]]:
     """Yield the calls of nested models that layers join; `vouched` are classes said to cut the batch."""
     groups: dict[tuple[CallId, ...], list[LayerJoin]] = {}
-    for join in layer_joins.joins_of_models(tensors.graph):
+    for join in layer_joins.joins_of_models(tensors):
         groups.setdefault(join.towers, []).append(join)
     for joins in groups.values():
         alike = [join for join in joins if join.objection is None]

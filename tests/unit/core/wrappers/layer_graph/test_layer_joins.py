@@ -17,6 +17,7 @@ from unnest.core.architecture import read
 from unnest.core.model import CallId
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.layer_joins import joins_of_models
+from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_merge_that_is_joined_twice_joins_its_towers_twice() -> None:
         )
         before = name
     graph = read(functional(source(), split("s", "x"), TOWERS, *merges, **OUTER))
-    (join,) = joins_of_models(graph)
+    (join,) = joins_of_models(LayerTensors(graph))
     assert join.objection == "m joins one call of t more than once"
 
 
