@@ -9,7 +9,7 @@ from unnest.core.ops.call import Value
 from unnest.core.ops.element_dtype_and_checks import ELEMENT, arrays_in
 
 MOST = 1 << 63
-"""What a whole number of NumPy's may not reach."""
+"""Whole numbers of NumPy are smaller: it holds them in 64 bits, one of them for the sign."""
 
 
 def whole_number(value: Value) -> int:

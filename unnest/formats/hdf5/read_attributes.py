@@ -143,7 +143,7 @@ def read_value(attribute: Attribute, name: str, place: str) -> np.ndarray[Any, A
 
 
 NOT_READ = (Unsafe, OSError, RuntimeError, ValueError, TypeError)
-"""What reading an attribute raises: our own check, the HDF5 library, NumPy."""
+"""Errors of reading an attribute: of our own check, of the HDF5 library, of NumPy."""
 
 
 def _not_read(error: Exception, name: str, place: str) -> Unreadable:

@@ -56,7 +56,7 @@ def concatenate_nodes(call: FunctionCall) -> SymbolicTensor | Items:
 @keras3("tf.concat", "tensors|values axis|concat_dim")
 def concat_nodes(call: FunctionCall) -> SymbolicTensor | Items:
     """Return the join of tensors, which must be of one dtype; of shapes their sizes."""
-    sizes = call.joined_sizes("tensors")
+    sizes = call.sizes_of_list("tensors")
     if sizes is not None:
         return sizes
     return call.op("Concatenate", call.tensors("tensors"), axis=call.integer("axis"))

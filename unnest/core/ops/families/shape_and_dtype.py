@@ -114,7 +114,7 @@ def cast_nodes(call: FunctionCall) -> SymbolicTensor | ConstantArray | Const | S
             if dtype == "int32" and call.holds_whole_numbers("x")
             else replace(size, number=number)
         )
-    known = call.known_sizes("x")
+    known = call.sizes_if_known("x")
     if known is not None and dtype == FLOAT:
         return call.rounded(known, "tensor")
     if call.is_integer("x") and dtype == FLOAT:

@@ -234,13 +234,13 @@ class FunctionArguments:
             isinstance(each, SymbolicTensor) for each in value.items
         )
 
-    def known_sizes(self, name: str) -> list[int] | None:
+    def sizes_if_known(self, name: str) -> list[int] | None:
         """Return the sizes of a shape that is a tensor, if all are known; None for anything else."""
         sizes = self.sizes(name) if self.is_shape_tensor(name) else []
         known = [size for size in sizes if isinstance(size, int)]
         return known if known and len(known) == len(sizes) else None
 
-    def joined_sizes(self, name: str) -> Items | None:
+    def sizes_of_list(self, name: str) -> Items | None:
         """Return the sizes in a list of shapes, and of lists of sizes, as one list; None for anything else."""
         value = self[name]
         joined = list[SymbolicValue]()
