@@ -24,7 +24,7 @@ from unnest.core.weight_assignment.weight_order_within_layer import (
     Variable,
     in_creation_order,
 )
-from unnest.core.wrappers.layer_graph.layer_batch_roles import keeps_rows
+from unnest.core.wrappers.stored_code.code_names_and_numbers import keeps_rows
 
 PAGE = Path(__file__).parents[4] / "docs" / "contributing.md"
 CONFIG: dict[str, Any] = {

@@ -52,6 +52,7 @@ EXCEPTIONS = {
     "wrappers/claims/check_merge_code.py": WORDS_OF_CODE,
     "wrappers/claims/check_slice_claims_by_code.py": WORDS_OF_CODE,
     "wrappers/layer_graph/layer_batch_roles.py": WORDS_OF_CODE,
+    "wrappers/stored_code/code_names_and_numbers.py": WORDS_OF_CODE,
     "wrappers/wrapper_in_weight_names.py": WORDS_OF_CODE,
     "wrappers/search/operation_slice_towers.py": "an even split, and steps without a say",
     "wrappers/layer_graph/layer_tensor_graph.py": MODES,

@@ -7,7 +7,7 @@ from unnest.core.model import Shape
 from unnest.core.ops.call import plain_name
 from unnest.core.ops.operation_kinds import COMPUTING, Kind
 from unnest.core.ops.registry import COMPUTING_MODULES, OPERATIONS
-from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 from unnest.core.wrappers.stored_code.layer_code_rows import are_all_rows, merged_rows
 
 
@@ -33,7 +33,7 @@ def objection_to_merge(
 
 def _computes(layer: Layer) -> str | None:
     """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
-    code = layer_batch_roles.stored_code(layer)
+    code = code_names_and_numbers.stored_code(layer)
     if code is None:
         return None
     computing = (

@@ -15,7 +15,7 @@ from unnest.core.ops.call import plain_name
 from unnest.core.ops.element_dtype_and_checks import MAX_RESULT_ELEMENTS, Array
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice, numbers_of
-from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 from unnest.core.wrappers.stored_code.layer_code_rows import code_answer, code_result_rows
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
@@ -106,7 +106,7 @@ def _is_last_part(numbers: Sequence[int], count: int, parts: int) -> bool:
 
 def _is_told_nothing(slices: Sequence[Slice]) -> bool:
     """True if slices have code, and beside it neither numbers, nor arguments, nor cells that may be functions."""
-    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
+    codes = [code_names_and_numbers.stored_code(layer) for layer, _, _ in slices]
     if any(code is None or code.captures for code in codes):
         return False
     return not any(
@@ -116,7 +116,7 @@ def _is_told_nothing(slices: Sequence[Slice]) -> bool:
 
 def _does_more(layer: Layer) -> str | None:
     """Return what code that cannot be followed, a loop say, does besides cutting rows, by the names in it."""
-    code = layer_batch_roles.stored_code(layer)
+    code = code_names_and_numbers.stored_code(layer)
     names = () if code is None else sorted(code.names)
     name = next((name for name in names if plain_name(name).startswith(BEYOND_CUTS)), None)
     return None if name is None else f"uses `{name}`"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import isclose
 
 from unnest.core.wrappers.claims.stored_slice_numbers import ROUND_TOTALS, SliceFacts
-from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
+from unnest.core.wrappers.stored_code.code_names_and_numbers import Number
 
 
 def hold_last_part(cells: Sequence[Number], others: Sequence[Number], facts: SliceFacts) -> bool:

@@ -24,7 +24,7 @@ from unnest.core.wrappers.claims.stored_slice_numbers import (
     called,
     name_in_code,
 )
-from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
+from unnest.core.wrappers.stored_code.code_names_and_numbers import Number
 
 LISTED_INDICES = 4
 """Indices that a sentence lists one by one; of more slices it has the first and the last."""

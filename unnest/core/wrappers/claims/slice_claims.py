@@ -45,8 +45,8 @@ from unnest.core.wrappers.claims.stored_slice_numbers import (
     numbers_of,
     slice_facts,
 )
-from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
+from unnest.core.wrappers.stored_code import code_names_and_numbers
+from unnest.core.wrappers.stored_code.code_names_and_numbers import Number
 
 
 class ClaimStatus(Enum):
@@ -78,7 +78,7 @@ class SliceClaim(NamedTuple):
 def claim(slices: Sequence[Slice], rows: int | None = None) -> SliceClaim:
     """Return the claim of one tensor's slices, in the towers' order; `rows` is a fixed batch size."""
     for layer, _, _ in slices:
-        if reason := layer_batch_roles.keeps_rows(layer):
+        if reason := code_names_and_numbers.keeps_rows(layer):
             return SliceClaim(ClaimStatus.OTHERWISE, reason)
     if _is_one_call(slices):
         return _claim_of_split(slices)
@@ -132,7 +132,7 @@ def _without_axes(numbers: Numbers) -> Numbers:
 
 def is_part_one_of_one(layer: Layer) -> bool:
     """Return True if the only numbers in a layer's config are an index 0 and a count of 1."""
-    told = [number for _, number in layer_batch_roles.numbers(layer.settings)]
+    told = [number for _, number in code_names_and_numbers.numbers(layer.settings)]
     return sorted(told) == [0, 1] and all(isinstance(number, int) for number in told)
 
 
@@ -158,7 +158,7 @@ def _claim_of_split(slices: Sequence[Slice]) -> SliceClaim:
     stores_batch_axis = len(beside_axis) < len(numbers)
     if count in beside_axis.values() or stores_batch_axis:
         return SliceClaim(ClaimStatus.ROWS)
-    if layer_batch_roles.is_function(layer):
+    if code_names_and_numbers.is_function(layer):
         return SliceClaim(ClaimStatus.PARTLY)
     if beside_axis:
         return SliceClaim(
@@ -236,7 +236,7 @@ def _claim_of_incomplete_pattern(
         number_beside = _values_in_slices(min(beside, key=str), numbers, facts)
         return SliceClaim(ClaimStatus.OTHERWISE, f"{pattern.sentence}, but {number_beside}")
     if pattern.is_index:
-        is_function = layer_batch_roles.is_function(slices[0].layer)
+        is_function = code_names_and_numbers.is_function(slices[0].layer)
         if is_function and _may_be_tower_number(slices, pattern, numbers):
             return SliceClaim(ClaimStatus.PARTLY)
         return SliceClaim(ClaimStatus.OPAQUE, _opaque_class(slices))
@@ -266,7 +266,7 @@ def _claim_without_pattern(
     facts: SliceFacts,
 ) -> SliceClaim:
     """Return the claim of numbers, or of none, that follow no pattern."""
-    is_function = layer_batch_roles.is_function(slices[0].layer)
+    is_function = code_names_and_numbers.is_function(slices[0].layer)
     if varying and (is_function or len(slices) in constant.values()):
         return _number_out_of_order(varying, numbers, facts)
     if not is_function or _shows_nothing(slices[0].layer):
@@ -296,7 +296,7 @@ def _claim_of_equal_slices(
     - Custom layers, and functions of which nothing readable is stored: opaque.
     - Functions that differ in their code: the code may tell.
     """
-    is_function = layer_batch_roles.is_function(slices[0].layer)
+    is_function = code_names_and_numbers.is_function(slices[0].layer)
     has_one_code = is_function and _have_one_code(slices) and not _arguments_differ(slices)
     cells = [value for path, value in constant.items() if path[:2] in CELLS]
     beside_cells = [value for path, value in constant.items() if path[:2] not in CELLS]
@@ -346,7 +346,7 @@ def _shows_nothing(layer: Layer) -> bool:
     """Return True if a function is stored by name alone, or only calls another custom one."""
     if layer.settings.get("arguments"):
         return False
-    code = layer_batch_roles.stored_code(layer)
+    code = code_names_and_numbers.stored_code(layer)
     if code is None:
         return isinstance(_code_of(layer.settings.get("function")), str) and _is_by_name(
             layer.settings["function"]
@@ -355,7 +355,7 @@ def _shows_nothing(layer: Layer) -> bool:
         not code.captures
         and not code.numbers
         and bool(code.names)
-        and not layer_batch_roles.shows_how(layer)
+        and not code_names_and_numbers.shows_how(layer)
     )
 
 

@@ -14,7 +14,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
 from unnest.core.model import Json
 from unnest.core.wrappers.claims.stored_slice_numbers import BASE_KEYS, Slice, last
-from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 DEVICE = r"(?i)/?(?:[a-z]+:\w+/)*(?:device:)?(?:xla_)?(?:cpu|gpu|tpu)(?::(?:\d+|\*))?"
 """What TensorFlow calls a device: "/gpu:0", "GPU:1", "/device:GPU:0", "/job:worker/task:0/cpu:0"."""
@@ -24,7 +24,7 @@ def objection_to_names(slices: Sequence[Slice]) -> str | None:
     """Return why the names of arguments are not those of one wrapper's slices; None if they may be."""
     names = [frozenset(_own_arguments(layer)) for layer, _, _ in slices]
     for (layer, _, _), given in zip(slices, names, strict=True):
-        code = layer_batch_roles.stored_code(layer)
+        code = code_names_and_numbers.stored_code(layer)
         refused = set() if code is None or code.accepts is None else given - code.accepts
         if refused:
             return f"the code of {layer.name} takes no argument {min(refused)}"
@@ -36,7 +36,7 @@ def objection_to_names(slices: Sequence[Slice]) -> str | None:
 
 def have_code(slices: Sequence[Slice]) -> bool:
     """Return True if the code of all slices is in the file, which can have defaults for missing arguments."""
-    return all(layer_batch_roles.stored_code(layer) is not None for layer, _, _ in slices)
+    return all(code_names_and_numbers.stored_code(layer) is not None for layer, _, _ in slices)
 
 
 def differing_text(slices: Sequence[Slice]) -> str | None:
@@ -56,7 +56,7 @@ def differing_text(slices: Sequence[Slice]) -> str | None:
 
 def _own_arguments(layer: Layer) -> Mapping[str, Json]:
     """Return the arguments of a function, or the config of a class without the keys of every layer."""
-    if layer_batch_roles.is_function(layer):
+    if code_names_and_numbers.is_function(layer):
         arguments = layer.settings.get("arguments")
         return arguments if isinstance(arguments, Mapping) else {}
     return {key: value for key, value in layer.settings.items() if key not in BASE_KEYS}

@@ -14,8 +14,8 @@ from unnest.core.architecture.graph import Call, Layer
 from unnest.core.json_tree import Path, is_list
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json
-from unnest.core.wrappers.layer_graph import layer_batch_roles
-from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
+from unnest.core.wrappers.stored_code import code_names_and_numbers
+from unnest.core.wrappers.stored_code.code_names_and_numbers import Number
 
 Numbers: TypeAlias = Mapping[Path, Number]
 """The numbers of one slice, by their path in its config."""
@@ -76,13 +76,13 @@ def slice_facts(slices: Sequence[Slice], rows: int | None) -> SliceFacts:
 
 
 def _constants(slices: Sequence[Slice]) -> frozenset[Number]:
-    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
+    codes = [code_names_and_numbers.stored_code(layer) for layer, _, _ in slices]
     return frozenset(number for code in codes if code is not None for number in code.numbers)
 
 
 def _lowered_by_one(slices: Sequence[Slice]) -> frozenset[str | None] | None:
     """Return the names of which the code of all slices subtracts 1 (None: an unnamed value); None without code."""
-    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
+    codes = [code_names_and_numbers.stored_code(layer) for layer, _, _ in slices]
     sets = [
         code.minus_one | ({None} if -1 in code.numbers else set())
         for code in codes
@@ -98,14 +98,14 @@ def _one_of(names: set[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _captured(layer: Layer) -> tuple[str, ...]:
     """Return the names of the cells of a closure."""
-    code = layer_batch_roles.stored_code(layer)
+    code = code_names_and_numbers.stored_code(layer)
     return () if code is None else code.free
 
 
 def _defaulted(layer: Layer) -> tuple[str, ...]:
     """Return the names of the parameters with a default, none if the code does not show them."""
     _, defaults, _ = function_parts(layer.settings.get("function"))
-    code = layer_batch_roles.stored_code(layer)
+    code = code_names_and_numbers.stored_code(layer)
     if (
         code is None
         or not defaults
@@ -118,7 +118,7 @@ def _defaulted(layer: Layer) -> tuple[str, ...]:
 
 def _bounds_are_rows(slices: Sequence[Slice]) -> bool:
     """Return True if readable code calls nothing: it then does not know how many rows there are."""
-    codes = [layer_batch_roles.stored_code(layer) for layer, _, _ in slices]
+    codes = [code_names_and_numbers.stored_code(layer) for layer, _, _ in slices]
     return all(code is not None and not code.names for code in codes)
 
 
@@ -126,12 +126,14 @@ def numbers_of(layer: Layer, call: Call) -> dict[Path, Number]:
     """Return the numeric arguments of a slice, by their path in its config."""
     settings = layer.settings
     told: dict[Path, Number] = {}
-    if layer_batch_roles.is_function(layer):
+    if code_names_and_numbers.is_function(layer):
         told |= dict(_defaults_and_cells(layer))
-        told |= dict(layer_batch_roles.numbers(settings.get("arguments"), ("arguments",)))
+        told |= dict(code_names_and_numbers.numbers(settings.get("arguments"), ("arguments",)))
     else:
         told |= dict(
-            layer_batch_roles.numbers({k: v for k, v in settings.items() if k not in BASE_KEYS})
+            code_names_and_numbers.numbers(
+                {k: v for k, v in settings.items() if k not in BASE_KEYS}
+            )
         )
     return told | dict(_call_arguments(call, layer))
 
@@ -148,10 +150,10 @@ def _defaults_and_cells(layer: Layer) -> Iterator[tuple[Path, Number]]:
         replaced = [parameter in names for parameter in parameters] or [bool(names)] * len(defaults)
         for index, (value, is_replaced) in enumerate(zip(defaults, replaced, strict=True)):
             if not is_replaced:
-                yield from layer_batch_roles.numbers(
+                yield from code_names_and_numbers.numbers(
                     value, ("function", "defaults" if is_object else 1, index)
                 )
-    yield from layer_batch_roles.numbers(closure, ("function", "closure" if is_object else 2))
+    yield from code_names_and_numbers.numbers(closure, ("function", "closure" if is_object else 2))
 
 
 DEFAULTS: tuple[Path, ...] = (("function", "defaults"), ("function", 1))
@@ -172,7 +174,9 @@ def _call_arguments(call: Call, layer: Layer) -> Iterator[tuple[Path, Number]]:
     else:
         return
     layers = {ref.layer for ref in call.reads} | {layer.name}
-    yield from layer_batch_roles.numbers(tensor_refs.without_tensors(arguments, layers), ("call",))
+    yield from code_names_and_numbers.numbers(
+        tensor_refs.without_tensors(arguments, layers), ("call",)
+    )
 
 
 CONSTANT = "_CONSTANT_VALUE"

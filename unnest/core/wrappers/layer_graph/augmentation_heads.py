@@ -27,11 +27,11 @@ from unnest.core.ops.element_dtype_and_checks import (
 )
 from unnest.core.ops.operation_kinds import MOVES, SLICES, Kind
 from unnest.core.ops.registry import kind_of
-from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
 from unnest.core.wrappers.search.batch_trials import UNLIKE_ROWS
 from unnest.core.wrappers.search.row_mixing_trials import rows_kept
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 SHARES = (11, 13)
 """Rows of each tower that are tried: sizes that hardly any other axis has."""
@@ -71,7 +71,7 @@ def _takes_apart(tensors: LayerTensors, ref: Ref, at: CallId, towers: int) -> bo
             if (made := _rows_after(tensors, ref, at, (share * towers, *row)))
         ]
         return bool(trials) and all(trials)
-    code = layer_batch_roles.stored_code(tensors.graph.layers[at.layer])
+    code = code_names_and_numbers.stored_code(tensors.graph.layers[at.layer])
     if code is None or tensors.computed(at).name == "rowwise":
         return False
     return towers in code.numbers and any(

@@ -21,6 +21,7 @@ from unnest.core.wrappers.layer_graph import layer_batch_roles, stored_layer_sha
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper, listed
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 MAX_LAYERS_BEFORE_TOWER = 8
 """How many layers may lie between a source and a tower; the longest seen are three."""
@@ -202,7 +203,7 @@ def _check_rows_stay_whole(graph: Graph, groups: Iterable[Sequence[Ref]]) -> Non
         )
         promise = (
             stored_layer_shapes.promised_shape(layer)
-            if layer_batch_roles.stored_code(layer) is None
+            if code_names_and_numbers.stored_code(layer) is None
             else None
         )
         if promise is not None and whole is not None and len(promise) != len(whole):
@@ -246,9 +247,9 @@ def _shows_how(graph: Graph, group: Sequence[Ref]) -> bool:
     """Return True if slices of one tensor have code that cuts rows and can be followed to its end, or are a split."""
     slices = [Slice(graph.layers[ref.layer], graph.call(ref.call), ref.tensor) for ref in group]
     is_split = len({ref.call for ref in group}) == 1 < len(group)
-    if not is_split and not all(layer_batch_roles.shows_how(layer) for layer, _, _ in slices):
+    if not is_split and not all(code_names_and_numbers.shows_how(layer) for layer, _, _ in slices):
         return False
-    has_code = any(layer_batch_roles.stored_code(layer) for layer, _, _ in slices)
+    has_code = any(code_names_and_numbers.stored_code(layer) for layer, _, _ in slices)
     shape = stored_layer_shapes.stored_shape(graph.layers[slices[0].call.reads[0].layer])
     return not has_code or check_slice_claims_by_code.are_followed(slices, shape)
 

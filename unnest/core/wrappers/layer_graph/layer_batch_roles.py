@@ -1,20 +1,19 @@
 """Static facts on one layer: whether it cuts, joins or passes on the batch.
 
 An answer may be "unknown" (None). A class name counts only for Keras's own classes (`is_keras_class`); that of a custom
-class is no evidence. Of stored code count the names of the functions that it calls and the numbers in it; nothing is
-run.
+class is no evidence. Of stored code that is not followed count the signs of `code_names_and_numbers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.json_tree import Path, is_list
+from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.custom_functions_in_configs import ROLE_SUFFIXES, custom_activations
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.keras_facts.weight_counts_by_config import (
@@ -22,13 +21,16 @@ from unnest.core.keras_facts.weight_counts_by_config import (
     has_initializers,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import function_parts, policy_name
+from unnest.core.layers.read_config_values import policy_name
 from unnest.core.model import CallId, Json, JsonObject
+from unnest.core.wrappers.stored_code.code_names_and_numbers import (
+    code_facts,
+    contains_word,
+    is_function,
+    stored_code,
+    uses_word,
+)
 
-if TYPE_CHECKING:  # most models hold no Lambda, whose code takes much to read
-    from unnest.core.wrappers.stored_code.lambda_code_facts import CodeFacts
-
-Number: TypeAlias = int | float
 JOINING = ("concat",)
 """What the name of an operation that lines tensors up has in it, on every stack."""
 
@@ -48,20 +50,6 @@ COMBINING = frozenset({
 AVERAGING = frozenset({"mean", "average", "add", "sum", "n"})
 """The words of the operations that a mean is made of; code divides without a name."""
 
-MOVING = (
-    "flip", "rot90", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
-)  # fmt: skip
-"""What the names of operations that move or blur pixels, not rows, have in them."""
-
-TURNING_AN_AXIS = ("reverse", "roll")
-"""The same of operations that turn an axis: also the batch's, in code that learns how many rows there are."""
-
-CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
-"""What the names of operations that cut rows have in them."""
-
-MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
-"""What the names have in them with which a function learns how many rows there are."""
-
 PASSING = ("identity",)
 """Operations that hand a tensor on as it is: not stop_gradient, which trains something else, nor a cast."""
 
@@ -72,30 +60,6 @@ OF_EVERY_LAYER = frozenset({
 
 MODULE_NAMES = ("k", "tf", "keras", "backend", "ops", "array_ops", "math_ops", "device")
 """Names of modules in a lambda, which lead to functions and are not functions."""
-
-
-def _says(name: str, words: Iterable[str]) -> bool:
-    return any(word in name.lower() for word in words)
-
-
-def _uses(names: Iterable[str], words: Iterable[str]) -> bool:
-    """Return True if one of these words is a part, between underscores, of a name that code uses."""
-    wanted = frozenset(words)
-    return any(not wanted.isdisjoint(name.lower().split("_")) for name in names)
-
-
-def stored_code(layer: Layer) -> CodeFacts | None:
-    """Return the facts of a Lambda's code; None without readable code."""
-    return _code_facts(layer.settings.get("function"))
-
-
-def _code_facts(function: Json) -> CodeFacts | None:
-    """Return the facts of a stored function; None if it is stored by name, or is not readable."""
-    if function_parts(function)[0] is None:
-        return None
-    from unnest.core.wrappers.stored_code import lambda_code_facts
-
-    return lambda_code_facts.code(function)
 
 
 def is_in_training(call: Call) -> bool:
@@ -175,55 +139,6 @@ def _runs_others_code(stored: JsonObject) -> bool:
     return False
 
 
-def is_function(layer: Layer) -> bool:
-    """Return True if a layer runs a custom function (Keras's Lambda)."""
-    return (
-        "function" in layer.settings
-        or "arguments" in layer.settings
-        or layer.class_name == "Lambda"
-    )
-
-
-def shows_how(layer: Layer) -> bool:
-    """True if stored code can be read, and has what it takes to cut rows; a layer class's code is not in the file."""
-    code = stored_code(layer)
-    return code is not None and (_uses(code.names, CUTTING) or _uses(code.names, MEASURING))
-
-
-def keeps_rows(layer: Layer) -> str | None:
-    """Return why a layer cannot cut the batch: a Keras layer that is not a slice, or code without the means."""
-    code = stored_code(layer)
-    if code is None:
-        keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
-        return (
-            f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
-        )
-    if _uses(code.names, CUTTING):
-        return None
-    is_measuring = _uses(code.names, MEASURING)
-    if _uses(code.names, MOVING) or (_uses(code.names, TURNING_AN_AXIS) and not is_measuring):
-        return f"the code of {layer.name} moves values within the rows, and cuts no rows"
-    if code.captures or is_measuring:
-        return None
-    idle = (
-        not code.names
-        and not _has_numbers(layer)
-        and not any(isinstance(number, int) and number > 0 for number in code.numbers)
-    )
-    return f"the code of {layer.name} has no operation that cuts rows" if idle else None
-
-
-def _has_numbers(layer: Layer) -> bool:
-    return any(True for key in ("function", "arguments") for _ in numbers(layer.settings.get(key)))
-
-
-def numbers(value: Json, place: Path = ()) -> Iterator[tuple[Path, Number]]:
-    """Yield every number in JSON with its path, in textual order; booleans are no numbers."""
-    for where, leaf in json_tree.leaves(value, place):
-        if isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
-            yield where, leaf
-
-
 def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     """Return True if a layer lines its inputs up along axis 0; None if it does not say."""
     config = layer.settings
@@ -237,9 +152,9 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
 
     op_call = parse_op_call(layer, call)
     if op_call is not None:
-        if not _says(op_call.name, (*JOINING, *STACKING_ROWS)):
+        if not contains_word(op_call.name, (*JOINING, *STACKING_ROWS)):
             return False
-        axis = 0 if _says(op_call.name, STACKING_ROWS) else argument(op_call, "axis")
+        axis = 0 if contains_word(op_call.name, STACKING_ROWS) else argument(op_call, "axis")
         return None if axis is None else axis == 0
     if is_function(layer):
         arguments = config.get("arguments")
@@ -276,8 +191,8 @@ def _axis(config: JsonObject) -> int | None:
 
 def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
     """Return True or False if names and numbers in code say whether it joins along the batch axis; else None."""
-    code = _code_facts(function)
-    if code and not any(_says(name, JOINING) for name in code.names):
+    code = code_facts(function)
+    if code and not any(contains_word(name, JOINING) for name in code.names):
         return None
     if code and not axes and not code.captures:
         axes = list(code.numbers)
@@ -347,22 +262,22 @@ def _find_weight_owners(model: JsonObject) -> WeightOwners:
 
 def combines(layer: Layer) -> bool:
     """Return True if a layer says that it adds its inputs up, averages or stacks them."""
-    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
+    code = code_facts(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
         return bool(layer_record(layer.class_name).combines) and is_keras_class(
             layer.class_name, layer.stored
         )
-    stacks = any(_says(n, ("stack",)) for n in code.names) and not any(
-        _says(n, ("reshape",)) for n in code.names
+    stacks = any(contains_word(n, ("stack",)) for n in code.names) and not any(
+        contains_word(n, ("reshape",)) for n in code.names
     )
-    names = code.names - code.plain if _uses(code.names, STITCHING) else code.names
-    return stacks or _uses(names, COMBINING)
+    names = code.names - code.plain if uses_word(code.names, STITCHING) else code.names
+    return stacks or uses_word(names, COMBINING)
 
 
 def averages(layer: Layer) -> bool:
     """Return True if a layer that combines its inputs can be a mean of them, as far as it says."""
-    code = _code_facts(layer.settings.get("function", layer.settings.get("mode")))
-    return layer.class_name == "Average" if code is None else _uses(code.names, AVERAGING)
+    code = code_facts(layer.settings.get("function", layer.settings.get("mode")))
+    return layer.class_name == "Average" if code is None else uses_word(code.names, AVERAGING)
 
 
 def passes_on(layer: Layer, call: Call) -> bool:
@@ -373,7 +288,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
 
     op_call = parse_op_call(layer, call)
     if op_call is not None:
-        return _says(op_call.name, PASSING)
+        return contains_word(op_call.name, PASSING)
     if layer.settings.get("activation") == "linear":
         return layer.settings.keys() - OF_EVERY_LAYER == {"activation"} and not _takes_less(
             layer.settings.get("dtype")
@@ -383,7 +298,7 @@ def passes_on(layer: Layer, call: Call) -> bool:
         return False
     if not code.names:
         return code.is_identity
-    return all(name.lower() in MODULE_NAMES or _says(name, PASSING) for name in code.names)
+    return all(name.lower() in MODULE_NAMES or contains_word(name, PASSING) for name in code.names)
 
 
 def passes_on_to_one_reader(graph: Graph, at: CallId) -> bool:

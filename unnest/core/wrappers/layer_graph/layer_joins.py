@@ -15,7 +15,7 @@ from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import Merge, NotAWrapper, listed
 from unnest.core.wrappers.search.match_towers import expand_join
-from unnest.core.wrappers.stored_code import layer_code_rows
+from unnest.core.wrappers.stored_code import code_names_and_numbers, layer_code_rows
 
 if TYPE_CHECKING:  # it joins layers in its turn
     from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
@@ -144,7 +144,7 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
                 alone
             )  # a join of a tensor with itself is no join
         return answer
-    if answer is True or not layer_batch_roles.is_function(layer):
+    if answer is True or not code_names_and_numbers.is_function(layer):
         return answer
     if layer_code_rows.puts_together(layer, operands, dealt_out=False):
         return True
@@ -239,7 +239,7 @@ def is_shown(
 
 def has_code(graph: Graph, merge: Merge) -> bool:
     """Return True if the layer that joins last is stored with its code."""
-    return layer_batch_roles.stored_code(graph.layers[merge.layer]) is not None
+    return code_names_and_numbers.stored_code(graph.layers[merge.layer]) is not None
 
 
 def _averages_numbers(graph: Graph, template: Graph, merge: Merge) -> bool:
@@ -256,6 +256,6 @@ def _may_be_a_number(template: Graph, index: int) -> bool:
         template = read(template.layers[output.layer].stored)
         output = template.outputs[output.tensor]
     layer = template.layers[output.layer]
-    return layer_batch_roles.is_function(layer) or not is_keras_class(
+    return code_names_and_numbers.is_function(layer) or not is_keras_class(
         layer.class_name, layer.stored
     )

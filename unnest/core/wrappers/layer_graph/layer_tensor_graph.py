@@ -33,6 +33,7 @@ from unnest.core.ops.registry import OPERATIONS, argument
 from unnest.core.ops.shape_arithmetic import Sized
 from unnest.core.wrappers.layer_graph import layer_batch_roles, stored_layer_shapes
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 from unnest.core.wrappers.stored_code.layer_code_rows import (
     RANKS,
     code_answer,
@@ -150,7 +151,10 @@ class LayerTensors(SearchedGraph):
         op_call = self.parsed(at)
         if op_call.name or not reads or is_operation(layer, call):
             return op_call
-        if layer_batch_roles.is_function(layer) and layer.settings.get("time_major") is not True:
+        if (
+            code_names_and_numbers.is_function(layer)
+            and layer.settings.get("time_major") is not True
+        ):
             return None
         return _of_rows(layer, reads)
 
@@ -287,7 +291,7 @@ class LayerTensors(SearchedGraph):
         ):
             ref = graph.reads(ref.call)[0]
             op_call = graph.of(ref.call)
-        if not op_call.name and layer_batch_roles.is_function(graph.graph.layers[ref.layer]):
+        if not op_call.name and code_names_and_numbers.is_function(graph.graph.layers[ref.layer]):
             return graph._code_result(ref.call) is RowsMade.ONE
         if op_call.name not in AVERAGED:
             return False
@@ -300,7 +304,7 @@ class LayerTensors(SearchedGraph):
 def _of_keras(layer: Layer, call: Call) -> OpCall:
     """Return a call of a merging Keras layer (Concatenate, Add ...) as the operation that it computes."""
     reads = [*call.reads]
-    is_code_for_one = len(reads) == 1 and layer_batch_roles.is_function(
+    is_code_for_one = len(reads) == 1 and code_names_and_numbers.is_function(
         layer
     )  # which joins it with itself
     if (
@@ -415,7 +419,7 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
 
 def rows_made(layer: Layer, shapes: Sequence[Shape | None]) -> RowsMade:
     """Return the output of a layer's code for tensors of these shapes; any number of axes if unknown."""
-    if not layer_batch_roles.is_function(layer):
+    if not code_names_and_numbers.is_function(layer):
         return RowsMade.UNKNOWN
     return code_answer(layer, (rows_made, tuple(shapes)), partial(_rows_made, shapes))
 

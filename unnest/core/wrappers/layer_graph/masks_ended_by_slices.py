@@ -9,8 +9,8 @@ from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.read_config_values import gives_sequences
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import Ref
-from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 
 def ended_mask(graph: Graph, wrapper: LayerWrapper) -> str | None:
@@ -22,7 +22,7 @@ def ended_mask(graph: Graph, wrapper: LayerWrapper) -> str | None:
     """
     for part, source in wrapper.sources_by_slice(graph).items():
         layer = graph.layers[part.layer]
-        is_code = layer_batch_roles.is_function(layer) and layer.settings.get("mask") is None
+        is_code = code_names_and_numbers.is_function(layer) and layer.settings.get("mask") is None
         if part != source and (is_code or is_operation(layer, graph.call(part.call))):
             masking = _masking_layer(graph, source)
             if masking is not None:

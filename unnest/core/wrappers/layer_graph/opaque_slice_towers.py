@@ -18,7 +18,7 @@ from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
-from unnest.core.wrappers.layer_graph import layer_batch_roles, layer_joins, stored_layer_shapes
+from unnest.core.wrappers.layer_graph import layer_joins, stored_layer_shapes
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     InputFacts,
@@ -36,6 +36,7 @@ from unnest.core.wrappers.layer_graph.wrapper_records import (
 from unnest.core.wrappers.search.batch_trials import Joined
 from unnest.core.wrappers.search.match_towers import Copies, walk_back
 from unnest.core.wrappers.search.tower_search import Candidate, TowerSet
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 
 def calls_of_models(
@@ -54,7 +55,7 @@ def differing_source(graph: Graph, column: Column) -> Ref | None:
     """Return the source of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
-        is_custom = layer_batch_roles.is_function(layer) or not is_keras_class(
+        is_custom = code_names_and_numbers.is_function(layer) or not is_keras_class(
             layer.class_name, layer.stored
         )
         if (

@@ -36,6 +36,7 @@ from unnest.core.wrappers.layer_graph.wrapper_records import (
     NotAWrapper,
     Recognised,
 )
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not need
     from unnest.core.wrappers.search.tower_search import TowerSet
@@ -142,7 +143,7 @@ def _can_be_read(layer: Layer) -> bool:
 
     if any(call.stored and is_operation(layer, call) for call in layer.calls):
         return all(_is_registered(layer, call) for call in layer.calls)
-    return layer_batch_roles.keeps_rows(
+    return code_names_and_numbers.keeps_rows(
         layer
     ) is not None and not layer_batch_roles.runs_others_code(layer)
 
@@ -207,7 +208,7 @@ def _is_unknown_code(graph: Graph, at: CallId, vouched: Collection[str]) -> bool
     from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 
     layer = graph.layers[at.layer]
-    is_shown = is_operation(layer, graph.call(at)) or layer_batch_roles.shows_how(layer)
+    is_shown = is_operation(layer, graph.call(at)) or code_names_and_numbers.shows_how(layer)
     return not is_shown and layer.class_name not in vouched
 
 

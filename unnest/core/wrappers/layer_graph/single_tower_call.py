@@ -11,7 +11,6 @@ from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.check_slice_claims_by_code import takes_all_rows
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
-from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.find_slices_before_towers import (
     InputFacts,
     check_shapes,
@@ -24,6 +23,7 @@ from unnest.core.wrappers.layer_graph.wrapper_records import (
 )
 from unnest.core.wrappers.search.match_towers import Copies
 from unnest.core.wrappers.search.tower_search import Candidate, TowerSet
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 
 def lone_calls(tensors: LayerTensors, taken: Collection[CallId]) -> Iterator[Iterator[Candidate]]:
@@ -75,7 +75,7 @@ class LoneCall(Candidate):
         check_shapes(self.graph, self.template, split.sources)
         for ref in self.reads:
             layer, call = self.graph.layers[ref.layer], self.graph.call(ref.call)
-            if not layer_batch_roles.shows_how(layer) or not takes_all_rows(
+            if not code_names_and_numbers.shows_how(layer) or not takes_all_rows(
                 Slice(layer, call, ref.tensor)
             ):
                 raise NotAWrapper(
@@ -103,8 +103,8 @@ class LoneCall(Candidate):
 def claims_all_rows(graph: Graph, ref: Ref) -> bool:
     """Return True if a layer runs a function that may cut, and its arguments are those of part one of one."""
     layer, call = graph.layers[ref.layer], graph.call(ref.call)
-    if not layer_batch_roles.is_function(layer) or (
-        layer_batch_roles.stored_code(layer) and not layer_batch_roles.shows_how(layer)
+    if not code_names_and_numbers.is_function(layer) or (
+        code_names_and_numbers.stored_code(layer) and not code_names_and_numbers.shows_how(layer)
     ):
         return False
     return slice_claims.claim([Slice(layer, call, ref.tensor)]).status is ClaimStatus.ROWS

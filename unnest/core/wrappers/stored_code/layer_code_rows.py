@@ -13,7 +13,7 @@ from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
 from unnest.core.model import JsonObject, Shape
 from unnest.core.ops.element_dtype_and_checks import Array
-from unnest.core.wrappers.layer_graph import layer_batch_roles
+from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 if TYPE_CHECKING:  # the byte code machine has tables of nine Pythons
     from unnest.core.wrappers.stored_code.traced_rows import CodeRows
@@ -27,7 +27,7 @@ ROWS_A_TOWER = 2
 
 def code_answer(layer: Layer, question: Hashable, follow: Callable[[Layer], Answer]) -> Answer:
     """Return the answer to a question about a layer's code; remembered, as other files have the same wrappers."""
-    if not layer_batch_roles.is_function(layer):
+    if not code_names_and_numbers.is_function(layer):
         return follow(layer)
     code = json_tree.as_key([layer.settings.get(key) for key in ("function", "arguments")])
     if code is None:
@@ -43,7 +43,7 @@ def code_result_rows(
     rows: Sequence[Array], shape: Shape | None, layer: Layer
 ) -> tuple[CodeRows | None, ...] | None:
     """Return the rows in each result of a layer's code for such tensors; None if it cannot be followed."""
-    if not layer_batch_roles.is_function(layer):
+    if not code_names_and_numbers.is_function(layer):
         return None
     from unnest.core.wrappers.stored_code import (
         traced_rows,  # with the tables of nine Pythons, which most graphs do not need
@@ -62,7 +62,7 @@ def stored_arguments(layer: Layer) -> JsonObject:
 
 def is_shown(layer: Layer, towers: int, shape: Shape | None = None, *, dealt_out: bool) -> bool:
     """Return True if a layer has no code of its own, or code that can be followed to its end."""
-    if layer_batch_roles.stored_code(layer) is None:
+    if code_names_and_numbers.stored_code(layer) is None:
         return True
     joined = merged_rows(layer, towers, shape, dealt_out=dealt_out)
     return joined is not None and not joined.is_partly
@@ -76,7 +76,7 @@ def puts_together(layer: Layer, towers: int, *, dealt_out: bool) -> bool:
 
 def lines_up(layer: Layer, operands: int) -> bool:
     """Return True unless the code of a layer gives the rows of so many tensors back otherwise, or may do so."""
-    return layer_batch_roles.stored_code(layer) is None or puts_together(
+    return code_names_and_numbers.stored_code(layer) is None or puts_together(
         layer, operands, dealt_out=False
     )
 

@@ -13,7 +13,7 @@ from unnest.core.wrappers.claims.slice_argument_patterns import (
     shares_of_total,
 )
 from unnest.core.wrappers.claims.stored_slice_numbers import SliceFacts
-from unnest.core.wrappers.layer_graph.layer_batch_roles import Number
+from unnest.core.wrappers.stored_code.code_names_and_numbers import Number
 
 
 def told(
