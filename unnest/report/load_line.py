@@ -13,7 +13,8 @@ from unnest.report.where_it_loads import (
     OF_BACKEND,
     OF_KERAS,
     OF_TENSORFLOW,
-    is_not_loaded_by_writer,
+    is_not_loaded_in_its_time,
+    keras_of_its_time,
     loads_untrained,
     other_name,
     own_globals,
@@ -82,7 +83,7 @@ def load_line(
     """
     if model.contents == "model" and (
         (model.is_keras_3 and why_not_keras_3(model, container))
-        or is_not_loaded_by_writer(model, container)
+        or is_not_loaded_in_its_time(model, container)
     ):
         return None
     if container == "tfjs":
@@ -145,9 +146,7 @@ def _module(model: Stored, container: str) -> tuple[str, list[str]]:
     if why is None:
         return "import tf_keras", [f"on {_python(model)}"] if code else []
     where = (
-        f"in Keras {model.keras_version}, which wrote it"
-        if model.keras_version
-        else "in the Keras that wrote it"
+        f"in {keras_of_its_time(model)}" if model.keras_version else "in the Keras that wrote it"
     )
     if code:
         where += f", on {_python(model)}"

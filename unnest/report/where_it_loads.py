@@ -182,13 +182,25 @@ def _lost_in_h5(model: Stored) -> str | None:
     )
 
 
-def is_not_loaded_by_writer(model: Stored, container: str) -> bool:
-    """Return True if the writer's own Keras does not load the model, or not as it was."""
+def is_not_loaded_in_its_time(model: Stored, container: str) -> bool:
+    """Return True if `keras_of_its_time` does not load the model, or not as it was."""
     return (
         _other_places(model, container) is not None
         or is_refused_by_its_own(model, container)
         or _unread_function(model, container) is not None
-        or _has_closures_of_lists(model)
+        or (model.release[:1] == (1,) and _has_closures_of_lists(model))
+    )
+
+
+def keras_of_its_time(model: Stored) -> str:
+    """Return the Keras that wrote the model, or those after it that load what it wrote and does not load itself.
+
+    (Seen with a Lambda of Keras 2.0.9 that has a closure: 2.1.6, 2.2.4 and 2.3.1 predict what 2.0.9 did.)
+    """
+    return (
+        f"Keras {'.'.join(map(str, CLOSURES))} to 2.3"
+        if model.release[:1] == (2,) and _has_closures_of_lists(model)
+        else f"Keras {model.keras_version}, which wrote it"
     )
 
 
@@ -334,11 +346,7 @@ def _takers(model: Stored, path: str, container: str) -> tuple[str, ...]:
     today = () if why_not_tf_keras(model, container) else (f"tf_keras (Keras 2){on}",)
     return (
         *today,
-        *(
-            [f"Keras {model.keras_version}, which wrote it{on}"]
-            if _in_writers(model, path, container)
-            else []
-        ),
+        *([keras_of_its_time(model) + on] if _in_its_time(model, path, container) else []),
     )
 
 
@@ -375,11 +383,11 @@ def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
     return {software: why for software, why in told.items() if why is not None}
 
 
-def _in_writers(model: Stored, path: str, container: str) -> bool:
-    """Return True if the software that wrote the source loads this file, which may be of another container."""
+def _in_its_time(model: Stored, path: str, container: str) -> bool:
+    """Return True if `keras_of_its_time` loads this file, which may be of another container than the source."""
     if (
         not model.keras_version
-        or is_not_loaded_by_writer(model, container)
+        or is_not_loaded_in_its_time(model, container)
         or is_misread(model.architecture, model.release)
     ):
         return False
