@@ -18,7 +18,7 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training, reads_mask
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
-from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel, LayerWrapper
 from unnest.findings import Code, Finding
 
 
@@ -59,13 +59,13 @@ class _WholeWrapper(NamedTuple):
 class _Place:
     """A model while its wrappers are taken out.
 
-    `level`: what is left of it, with its weights. `depth`: in how many templates it lies. `inside`: whether it is a
-    layer of another model. `template_depths`: the depth of those of its layers that were templates, by name.
+    `level`: what is left of it, with its weights. `depth`: in how many templates it lies. `outer`: where it lies
+    in another model. `template_depths`: the depth of those of its layers that were templates, by name.
     """
 
     level: ModelWithWeights
     depth: int
-    inside: bool
+    outer: EnclosingModel | None
     template_depths: dict[str, int] = field(default_factory=dict)
 
 
@@ -89,7 +89,7 @@ class _Unwrapping:
 
     def top(self, parallel: ModelWithWeights) -> ModelWithWeights:
         """Return the outermost model without wrappers, its weights by layer. Raises Ambiguous."""
-        left = self._unwrap(parallel, depth=0, inside=False)
+        left = self._unwrap(parallel, depth=0, outer=None)
         try:
             return left._replace(groups=left.by_layer())
         except Ambiguous as doubt:
@@ -111,13 +111,15 @@ class _Unwrapping:
         )
         return ModelWithWeights(model, {name: template.as_flat_list()})
 
-    def _unwrap(self, level: ModelWithWeights, depth: int, *, inside: bool) -> ModelWithWeights:
+    def _unwrap(
+        self, level: ModelWithWeights, depth: int, outer: EnclosingModel | None
+    ) -> ModelWithWeights:
         """Return a model without the wrappers of its own graph and of the models nested in it. Raises Ambiguous.
 
-        `depth`: in how many templates the model lies; `inside`: whether it is a layer of another model. The calls of a
+        `depth`: in how many templates the model lies; `outer`: where it lies in another model. The calls of a
         nested model may show as towers only once its own wrappers are gone: so it goes on until none changes.
         """
-        place = _Place(level, depth, inside)
+        place = _Place(level, depth, outer)
         while True:
             near_misses = self._take_out_own_wrappers(place)
             before = place.level.model
@@ -130,7 +132,9 @@ class _Unwrapping:
         """Take wrappers out of a model's own graph until it shows none; return its near misses. Raises Ambiguous."""
         while True:
             graph = read(place.level.model)
-            recognised = recognise(graph, self._slice_layers, inside=place.inside)
+            recognised = recognise(
+                graph, self._slice_layers, inside=place.outer is not None, outer=place.outer
+            )
             if not recognised.wrappers:
                 return recognised.near_misses
             self._take_out_and_report(place, graph, recognised.wrappers[0])
@@ -139,18 +143,25 @@ class _Unwrapping:
         """Take the wrappers out of the models that are layers of a model, or stand in a layer's config."""
         for name, layer in read(place.level.model).layers.items():
             depth = place.template_depths.get(name, place.depth)
-            place.level = self._unwrap_layer(place.level, layer, depth)
+            outer = EnclosingModel(read(place.level.model), name, place.outer)
+            place.level = self._unwrap_layer(place.level, layer, depth, outer)
 
     def _take_out_and_report(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
         """Take a wrapper of its own graph out of a model, and report it. Raises Ambiguous."""
         scope = self._scope_to_take_out(place, graph, wrapper)
-        if scope == "whole" and wrapper.inline is None and not place.inside:
+        if scope == "whole" and wrapper.inline is None and place.outer is None:
             self._last_whole = _WholeWrapper(graph, wrapper, self.outputs)
             self._follow_ends(graph, wrapper)
-        self._report(graph, wrapper, "embedded" if place.inside else scope, place.depth)
+        self._report(graph, wrapper, "embedded" if place.outer else scope, place.depth)
         has_template_model = scope != "embedded" and wrapper.inline is None
         if has_template_model and is_in_training(graph.call(wrapper.towers[0])):
             self.findings.append(Code.CALLED_IN_TRAINING(template=wrapper.template))
+        from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import effects_behind_merges
+
+        if effects_behind_merges(graph, wrapper, place.outer).outputs:
+            self.findings.append(
+                Code.MASKED_LOSS(what=wrapper.template, why="the merge of its towers ended it")
+            )
         if place.depth > self._deepest:
             self._deepest = place.depth
             self.innermost = summarize_wrapped_template(graph, wrapper, scope, place.level)
@@ -175,7 +186,7 @@ class _Unwrapping:
             return "embedded"
         if remove_one_wrapper.exchanges_names(graph, wrapper):
             return "embedded"
-        if place.inside and not remove_one_wrapper.has_same_inputs_and_outputs(graph, wrapper):
+        if place.outer and not remove_one_wrapper.has_same_inputs_and_outputs(graph, wrapper):
             return "embedded"
         return "whole"
 
@@ -302,14 +313,16 @@ class _Unwrapping:
         }
         return ModelWithWeights(model, shares, owned=level.owned)
 
-    def _unwrap_layer(self, level: ModelWithWeights, layer: Layer, depth: int) -> ModelWithWeights:
+    def _unwrap_layer(
+        self, level: ModelWithWeights, layer: Layer, depth: int, outer: EnclosingModel
+    ) -> ModelWithWeights:
         """Return the model with every wrapper taken out of the models inside one layer."""
         if not layer.is_model:
-            return self._unwrap_config(level, layer, depth)
+            return self._unwrap_config(level, layer, depth, outer)
         nested = ModelWithWeights.of_nested(
             layer.stored, level.of_layer(layer.name) or LayerWeights()
         )
-        left = self._unwrap(nested, depth, inside=True)
+        left = self._unwrap(nested, depth, outer)
         if left.model is layer.stored:
             return level
         model, name = replace_nested_model.replace_nested_model(
@@ -317,7 +330,9 @@ class _Unwrapping:
         )
         return level._replace(model=model).with_layer(layer.name, name, left.as_flat_list())
 
-    def _unwrap_config(self, level: ModelWithWeights, layer: Layer, depth: int) -> ModelWithWeights:
+    def _unwrap_config(
+        self, level: ModelWithWeights, layer: Layer, depth: int, outer: EnclosingModel
+    ) -> ModelWithWeights:
         """Return the model with every wrapper taken out of the models in one layer's config (TimeDistributed's)."""
         held_models = dict(children(layer.stored))
         if not held_models:
@@ -326,7 +341,7 @@ class _Unwrapping:
             level.of_layer(layer.name) if len(held_models) == 1 else None
         ) or LayerWeights()
         left = {
-            path: self._unwrap(ModelWithWeights.of_nested(held, layer_weights), depth, inside=True)
+            path: self._unwrap(ModelWithWeights.of_nested(held, layer_weights), depth, outer)
             for path, held in held_models.items()
         }
         changed = {

@@ -32,6 +32,7 @@ from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import (
+    EnclosingModel,
     LayerWrapper,
     NotAWrapper,
     Recognised,
@@ -49,17 +50,24 @@ def find(
     return [*recognise(graph, vouched, inside=inside).wrappers]
 
 
-def recognise(graph: Graph, vouched: Collection[str] = (), *, inside: bool = False) -> Recognised:
+def recognise(
+    graph: Graph,
+    vouched: Collection[str] = (),
+    *,
+    inside: bool = False,
+    outer: EnclosingModel | None = None,
+) -> Recognised:
     """Return the wrappers of one graph (not of the models nested in it), and the near misses.
 
     Towers of the graph's own layers count only where none are calls of one nested model. `inside`: the graph is nested
-    in another one.
+    in another one; `outer`: its place there, from which masks may come.
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
     wrappers, misses = _search(graph, vouched)
     objections = [
-        _ghost_normalization(graph, wrapper, inside=inside) or _objection(graph, wrapper, vouched)
+        _ghost_normalization(graph, wrapper, inside=inside)
+        or _objection(graph, wrapper, vouched, outer)
         for wrapper in wrappers
     ]
     found = [
@@ -172,7 +180,9 @@ def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -
     return None
 
 
-def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) -> NearMiss | None:
+def _objection(
+    graph: Graph, wrapper: LayerWrapper, vouched: Collection[str], outer: EnclosingModel | None
+) -> NearMiss | None:
     """Return what the graph behind a wrapper says against it; None where it says nothing.
 
     Keras stores no merge that is not read. A head that counts towers speaks against slices of code that is not stored.
@@ -182,11 +192,10 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
         ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)
     ):
         return NearMiss(layer, f"nothing reads what {layer} gives")
-    from unnest.core.wrappers.layer_graph.masks_ended_by_slices import ended_mask
+    from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import reason_by_masks
 
-    if (masking := ended_mask(graph, wrapper)) is not None:
-        what = f"the mask of {masking} ends at the slices, and would reach {wrapper.template} without them"
-        return NearMiss(layer, what)
+    if (reason := reason_by_masks(graph, wrapper, outer)) is not None:
+        return NearMiss(layer, reason)
     if wrapper.confidence == "proven" or not any(
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):

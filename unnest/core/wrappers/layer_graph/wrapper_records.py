@@ -119,6 +119,14 @@ class LayerWrapper(NamedTuple):
         }
 
 
+class EnclosingModel(NamedTuple):
+    """The place of a nested model: a layer of `graph`, or a model in the config of one; `outer`: that graph's place."""
+
+    graph: Graph
+    layer: str
+    outer: EnclosingModel | None = None
+
+
 class Recognised(NamedTuple):
     """The wrappers of one graph, in the order of their templates, and near misses."""
 

@@ -1,0 +1,94 @@
+"""Masks that would be handed on without slices or merges, and those that none of these ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.judged import only_wrapper
+from tests.unit.core.build import functional, layer, nested, source
+from tests.unit.core.rewrite.wrapping import MERGE, OPS, TOWERS, split
+from tests.unit.core.wrappers.near import OUTER, reasons
+from unnest.core.architecture import read
+from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import (
+    effects_behind_merges,
+    reason_by_masks,
+)
+
+REASON = "the mask of made ends at the slices, and would reach t without them"
+MASKED = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
+
+
+def _behind(*before: dict[str, Any]) -> list[dict[str, Any]]:
+    """Layers, and a wrapper that slices what the last of them gives."""
+    return [source(), *before, split("s", before[-1]["name"]), TOWERS, MERGE]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [MASKED],
+        [MASKED, {**layer("drop", ["made"], rate=0.5), "class_name": "Dropout"}],
+        [{**layer("made", ["x"], mask_zero=True), "class_name": "Embedding"}],
+    ],
+    ids=["at once", "handed on", "an embedding"],
+)
+def test_operations_end_masks(before: list[dict[str, Any]]) -> None:
+    assert reasons(*_behind(*before)) == {"m": REASON}
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [{**layer("made", ["x"], mask_zero=False), "class_name": "Embedding"}],
+        [MASKED, {**layer("last", ["made"], units=3), "class_name": "LSTM"}],
+        [MASKED, {**layer("flat", ["made"]), "class_name": "Lambda"}],
+    ],
+    ids=["none is made", "the last step has none", "code ends it before"],
+)
+def test_what_has_no_mask_is_sliced(before: list[dict[str, Any]]) -> None:
+    graph = read(functional(*_behind(*before), **OUTER))
+    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
+    assert reason_by_masks(graph, wrapper) is None
+
+
+MASKED_TEMPLATE = functional(
+    source("tx"), {**layer("tm", ["tx"], mask_value=0.0), "class_name": "Masking"},
+    layer("td", ["tm"], units=3), inputs=[("tx", 0, 0)], outputs=[("td", 0, 0)], name="t",
+)  # fmt: skip
+MASKED_TOWERS = nested(MASKED_TEMPLATE, [("s", 0, 0)], [("s", 0, 1)])
+
+
+def _concat(*refs: tuple[str, int, int]) -> dict[str, Any]:
+    """tf.concat, as tf.keras 2.4 on stores the call."""
+    entry = layer("m", kind="TFOpLambda", function="concat", **OPS)
+    return {**entry, "inbound_nodes": [[[*ref, {"axis": 0}] for ref in refs]]}
+
+
+BY_CODE = _concat(("t", 1, 0), ("t", 2, 0))
+HEEDING = layer("h", ["m"], kind="LSTM", units=2)
+HEEDLESS = layer("h", ["m"], units=2)
+
+
+def _joined_by(merge: dict[str, Any], head: dict[str, Any]) -> list[dict[str, Any]]:
+    return [source(), split("s", "x"), MASKED_TOWERS, merge, head]
+
+
+def test_a_merge_by_code_ends_the_mask_of_the_template() -> None:
+    reason = "the mask of t ends at the merge, and would reach h without it"
+    assert reasons(*_joined_by(BY_CODE, HEEDING), outputs=[("h", 0, 0)]) == {"m": reason}
+
+
+@pytest.mark.parametrize(
+    ("merge", "head", "reaches_the_output"),
+    [(MERGE, HEEDING, False), (BY_CODE, HEEDLESS, True)],
+    ids=["the merge hands it on", "nothing heeds it"],
+)
+def test_masks_that_change_no_prediction(
+    merge: dict[str, Any], head: dict[str, Any], reaches_the_output: bool
+) -> None:
+    graph = read(functional(*_joined_by(merge, head), outputs=[("h", 0, 0)], name="outer"))
+    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
+    assert bool(effects_behind_merges(graph, wrapper).outputs) == reaches_the_output

@@ -1,0 +1,200 @@
+"""Paths of masks through a layer graph and its nested models: back to what makes one, on to what heeds it.
+
+A mask of a nested model's input comes from the models around it (`EnclosingModel`). What a custom class does with masks
+is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from unnest.budget import memoize
+from unnest.core.architecture import is_input, read
+from unnest.core.architecture.graph import Call, Graph, Layer
+from unnest.core.frontends.operation_layers_as_op_calls import is_operation
+from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.read_config_values import gives_sequences
+from unnest.core.layers.record import MaskUse
+from unnest.core.model import CallId, JsonObject, Ref
+from unnest.core.wrappers.layer_graph.layer_batch_roles import reads_mask
+from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel
+from unnest.core.wrappers.stored_code import code_names_and_numbers
+
+PASSING_IN_KERAS_3 = frozenset({"Identity", "Normalization", "Rescaling"})
+"""Classes that hand a mask on in Keras 3, and end it in tf.keras. (Source: supports_masking in Keras 3.15.)"""
+
+
+class _Origins(NamedTuple):
+    """The layers that make a tensor's mask, and the positions of the model's inputs that have it."""
+
+    makers: tuple[str, ...] = ()
+    inputs: frozenset[int] = frozenset()
+
+
+class MaskEffects(NamedTuple):
+    """The first layer that may compute otherwise with a mask, and the positions of the model's outputs that get it."""
+
+    reader: str | None = None
+    outputs: frozenset[int] = frozenset()
+
+
+def mask_maker(graph: Graph, tensor: Ref, outer: EnclosingModel | None) -> str | None:
+    """Return the layer that makes the mask of a tensor, in the graph or around it; None for a tensor without one."""
+    origins = _origins(graph, tensor)
+    if origins.makers:
+        return origins.makers[0]
+    around = (
+        (_mask_of_input(outer, position) for position in sorted(origins.inputs)) if outer else ()
+    )
+    return next((maker for maker in around if maker is not None), None)
+
+
+def mask_effects(graph: Graph, tensors: Iterable[Ref], outer: EnclosingModel | None) -> MaskEffects:
+    """Return what a mask on these tensors changes, in the graph and around it."""
+    effects = _effects(graph, _readers(graph, tensors), tensors)
+    if outer is None or effects.reader is not None:
+        return effects
+    behind = [ref for position in sorted(effects.outputs) for ref in _outputs(outer, position)]
+    return mask_effects(outer.graph, behind, outer.outer)
+
+
+def _mask_of_input(place: EnclosingModel, position: int) -> str | None:
+    """Return the layer that makes the mask of a nested model's input, in any of its calls; None without one."""
+    layer = place.graph.layers[place.layer]
+    for call in layer.calls:
+        for ref in call.inputs[position : position + 1] if layer.is_model else call.reads:
+            if (maker := mask_maker(place.graph, ref, place.outer)) is not None:
+                return maker
+    return None
+
+
+def _outputs(place: EnclosingModel, position: int) -> Iterator[Ref]:
+    """Yield the tensors around a nested model that are its output at that position, one for each call."""
+    layer = place.graph.layers[place.layer]
+    for index in range(len(layer.calls)):
+        yield Ref(place.layer, index, position if layer.is_model else 0)
+
+
+def _origins(graph: Graph, tensor: Ref) -> _Origins:
+    makers: dict[str, None] = {}
+    inputs: set[int] = set()
+    pending, met = [tensor], {tensor}
+    while pending:
+        here = pending.pop()
+        layer, call = graph.layers[here.layer], graph.call(here.call)
+        reads: Iterable[Ref] = ()
+        if is_input(layer.stored):
+            inputs |= {at for at, ref in enumerate(graph.inputs) if ref.call == here.call}
+        elif layer.is_model:
+            within = memoize(_origins_of_output, read(layer.stored), here.tensor)
+            if within.makers:
+                makers[layer.name] = None
+            reads = [ref for at, ref in enumerate(call.inputs) if at in within.inputs]
+        elif _makes_mask(layer):
+            makers[layer.name] = None
+        elif _hands_on(layer, call):
+            if reads_mask(call):
+                makers[layer.name] = None
+            reads = [ref for at, ref in enumerate(call.reads) if _hears(layer, at)]
+            if graph.sequential and not call.reads:
+                inputs.add(0)
+        new = [ref for ref in reads if ref not in met]
+        met.update(new)
+        pending += new
+    return _Origins(tuple(makers), frozenset(inputs))
+
+
+def _origins_of_output(model: Graph, position: int) -> _Origins:
+    outputs = model.outputs[position : position + 1]
+    return _origins(model, outputs[0]) if outputs else _Origins()
+
+
+def _effects(
+    graph: Graph, given: Iterable[tuple[CallId, int]], tensors: Iterable[Ref] = ()
+) -> MaskEffects:
+    """Return the effects of masks on tensors; `given`: each call that one comes into, and at which position."""
+    pending, masked = [*given], {*tensors}
+    while pending:
+        at, position = pending.pop()
+        layer, call = graph.layers[at.layer], graph.call(at)
+        if layer.is_model:
+            within = memoize(_effects_of_input, read(layer.stored), position)
+        elif _is_operation(layer, call):
+            within = MaskEffects()
+        else:
+            hands_on = _hands_on(layer, call) and _hears(layer, position)
+            reader = layer.name if _heeds(layer) else None
+            within = MaskEffects(reader, frozenset({0} if hands_on else ()))
+        if within.reader is not None:
+            return MaskEffects(layer.name)
+        new = {Ref(*at, output) for output in within.outputs} - masked
+        masked |= new
+        pending += _readers(graph, new)
+    return MaskEffects(None, frozenset(i for i, ref in enumerate(graph.outputs) if ref in masked))
+
+
+def _readers(graph: Graph, tensors: Iterable[Ref]) -> Iterator[tuple[CallId, int]]:
+    """Yield each call that reads one of these tensors, and at which position."""
+    for tensor in tensors:
+        for at, _ in graph.readers.get(tensor.call, ()):
+            for position, ref in enumerate(graph.call(at).inputs):
+                if ref == tensor:
+                    yield at, position
+
+
+def _effects_of_input(model: Graph, position: int) -> MaskEffects:
+    inputs = model.inputs[position : position + 1]
+    if inputs or not model.sequential:
+        return _effects(model, _readers(model, inputs), inputs)
+    return _effects(model, [(CallId(name, 0), 0) for name in [*model.layers][:1]])
+
+
+def _mask_use(layer: Layer) -> MaskUse:
+    """Return what a layer does with a mask; UNKNOWN for a custom class, whatever its name."""
+    if not is_keras_class(layer.class_name, layer.stored):
+        return MaskUse.UNKNOWN
+    if layer.class_name in PASSING_IN_KERAS_3:
+        return MaskUse.PASSES
+    return layer_record(current_class_name(layer.class_name)).mask
+
+
+def _makes_mask(layer: Layer) -> bool:
+    return layer.class_name == "Masking" or layer.settings.get("mask_zero") is True
+
+
+def _is_operation(layer: Layer, call: Call) -> bool:
+    """Return True for an operation, which gives no mask on; a Sequential stores no calls, and holds layers alone."""
+    return bool(call.stored) and is_operation(layer, call)
+
+
+def _hands_on(layer: Layer, call: Call) -> bool:
+    use = _mask_use(layer)
+    if _is_operation(layer, call):
+        return False
+    if use is MaskUse.HEEDS:
+        return gives_sequences(layer.settings)
+    return use in {MaskUse.PASSES, MaskUse.HEEDS_AND_PASSES, MaskUse.MERGES}
+
+
+def _hears(layer: Layer, position: int) -> bool:
+    """Return True if a layer hands on the mask of its input at that position: states are read without theirs."""
+    return position == 0 or _mask_use(layer) is MaskUse.MERGES
+
+
+def _heeds(layer: Layer) -> bool:
+    """Return True if a layer may compute otherwise with a mask, or refuse it, as standalone Keras does."""
+    held = layer.settings.get("layer")
+    if layer.class_name == "TimeDistributed" and isinstance(held, dict):
+        return _is_heedful_entry(held)
+    if code_names_and_numbers.is_function(layer):
+        code = code_names_and_numbers.stored_code(layer)
+        return code is None or code.accepts is None or "mask" in code.accepts
+    return _mask_use(layer) not in {MaskUse.PASSES, MaskUse.MERGES, MaskUse.MAKES}
+
+
+def _is_heedful_entry(entry: JsonObject) -> bool:
+    """Return True if the layer that a TimeDistributed holds may heed the mask of each step."""
+    use = layer_record(str(entry.get("class_name"))).mask
+    return use not in {MaskUse.PASSES, MaskUse.STOPS}
