@@ -132,9 +132,7 @@ class _Unwrapping:
         """Take wrappers out of a model's own graph until it shows none; return its near misses. Raises Ambiguous."""
         while True:
             graph = read(place.level.model)
-            recognised = recognise(
-                graph, self._slice_layers, inside=place.outer is not None, outer=place.outer
-            )
+            recognised = recognise(graph, self._slice_layers, outer=place.outer)
             if not recognised.wrappers:
                 return recognised.near_misses
             self._take_out_and_report(place, graph, recognised.wrappers[0])

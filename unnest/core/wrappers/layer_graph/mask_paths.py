@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from unnest.budget import memoize
-from unnest.core.architecture import is_input, read
+from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.operation_layers_as_op_calls import is_operation
+from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import gives_sequences
+from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import CallId, JsonObject, Ref
 from unnest.core.wrappers.layer_graph.layer_batch_roles import reads_mask
@@ -92,7 +93,7 @@ def _origins(graph: Graph, tensor: Ref) -> _Origins:
             if within.makers:
                 makers[layer.name] = None
             reads = [ref for at, ref in enumerate(call.inputs) if at in within.inputs]
-        elif _makes_mask(layer):
+        elif _makes_mask(layer.stored):
             makers[layer.name] = None
         elif _hands_on(layer, call):
             if reads_mask(call):
@@ -160,8 +161,13 @@ def _mask_use(layer: Layer) -> MaskUse:
     return layer_record(current_class_name(layer.class_name)).mask
 
 
-def _makes_mask(layer: Layer) -> bool:
-    return layer.class_name == "Masking" or layer.settings.get("mask_zero") is True
+def _makes_mask(entry: JsonObject) -> bool:
+    """Return True if a layer, or what a TimeDistributed applies at each step, makes a mask of its own."""
+    held = settings(entry).get("layer")
+    if entry.get("class_name") == "TimeDistributed" and isinstance(held, OBJECT):
+        is_made_within = is_model(held) and memoize(_origins_of_output, read(held), 0).makers
+        return bool(is_made_within) or _makes_mask(held)
+    return entry.get("class_name") == "Masking" or settings(entry).get("mask_zero") is True
 
 
 def _is_operation(layer: Layer, call: Call) -> bool:
@@ -186,7 +192,7 @@ def _hears(layer: Layer, position: int) -> bool:
 def _heeds(layer: Layer) -> bool:
     """Return True if a layer may compute otherwise with a mask, or refuse it, as standalone Keras does."""
     held = layer.settings.get("layer")
-    if layer.class_name == "TimeDistributed" and isinstance(held, dict):
+    if layer.class_name == "TimeDistributed" and isinstance(held, OBJECT):
         return _is_heedful_entry(held)
     if code_names_and_numbers.is_function(layer):
         code = code_names_and_numbers.stored_code(layer)

@@ -59,14 +59,14 @@ def recognise(
 ) -> Recognised:
     """Return the wrappers of one graph (not of the models nested in it), and the near misses.
 
-    Towers of the graph's own layers count only where none are calls of one nested model. `inside`: the graph is nested
-    in another one; `outer`: its place there, from which masks may come.
+    Towers of the graph's own layers count only where none are calls of one nested model. `outer`: the place of a nested
+    graph, from which masks may come; `inside`: it is nested, wherever that is.
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
     wrappers, misses = _search(graph, vouched)
     objections = [
-        _ghost_normalization(graph, wrapper, inside=inside)
+        _ghost_normalization(graph, wrapper, inside=inside or outer is not None)
         or _objection(graph, wrapper, vouched, outer)
         for wrapper in wrappers
     ]

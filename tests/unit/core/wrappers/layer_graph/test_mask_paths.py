@@ -94,3 +94,18 @@ def test_a_time_distributed_layer_heeds_by_what_it_holds() -> None:
         each = layer("each", ["x"], kind="TimeDistributed", layer=entry)
         graph = read(model(each, output="each"))
         assert mask_effects(graph, [Ref("x", 0, 0)], None).reader == reader
+
+
+@pytest.mark.parametrize(
+    ("held", "is_made"),
+    [
+        ({"class_name": "Masking", "config": {"name": "held", "mask_value": 0.0}}, True),
+        (model(MASKING, output="masking"), True),
+        (model(MASKING, layer("dense", ["masking"], kind="Conv1D"), output="dense"), False),
+    ],
+    ids=["masking", "a model", "a model that ends its mask"],
+)
+def test_masks_that_a_time_distributed_layer_makes(held: dict[str, Any], is_made: bool) -> None:
+    each = layer("each", ["x"], kind="TimeDistributed", layer=held)
+    maker = mask_maker(read(model(each, output="each")), Ref("each", 0, 0), None)
+    assert (maker == "each") == is_made

@@ -8,7 +8,7 @@ import pytest
 
 from tests.judged import only_wrapper
 from tests.unit.core.build import functional, layer, nested, source
-from tests.unit.core.rewrite.wrapping import MERGE, OPS, TOWERS, split
+from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, TOWERS, split
 from tests.unit.core.wrappers.near import OUTER, reasons
 from unnest.core.architecture import read
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
@@ -92,3 +92,27 @@ def test_masks_that_change_no_prediction(
     graph = read(functional(*_joined_by(merge, head), outputs=[("h", 0, 0)], name="outer"))
     wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
     assert bool(effects_behind_merges(graph, wrapper).outputs) == reaches_the_output
+
+
+CUTS = [layer(f"s{i}", ["made"], kind="Cut", part=i, of=2) for i in range(2)]
+CUT_TOWERS = nested(TEMPLATE, ["s0"], ["s1"])
+
+
+def test_a_custom_class_may_end_masks() -> None:
+    reason = "the mask of made may end at the slices, and would reach t without them"
+    assert reasons(source(), MASKED, *CUTS, CUT_TOWERS, MERGE) == {"m": reason}
+
+
+@pytest.mark.parametrize(
+    ("before", "changes"),
+    [
+        ({**MASKED, "config": {"name": "made", "units": 4}, "class_name": "Dense"}, {}),
+        (MASKED, {"class_name": "unnest>TowerSlice"}),
+    ],
+    ids=["no mask", "its own slices cut masks"],
+)
+def test_custom_classes_that_end_none(before: dict[str, Any], changes: dict[str, Any]) -> None:
+    cuts = [{**cut, **changes} for cut in CUTS]
+    graph = read(functional(source(), before, *cuts, CUT_TOWERS, MERGE, **OUTER))
+    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
+    assert reason_by_masks(graph, wrapper) is None
