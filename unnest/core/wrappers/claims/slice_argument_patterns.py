@@ -18,6 +18,7 @@ from typing import NamedTuple
 from unnest.core.json_tree import Path
 from unnest.core.wrappers.claims.stored_slice_numbers import (
     CELLS,
+    DEFAULTS,
     ROUND_TOTALS,
     Numbers,
     SliceFacts,
@@ -111,6 +112,30 @@ def _path_of_part_count(
     if beside_index and beside_index.isdisjoint(candidates):
         return None
     return next(iter(candidates), None)
+
+
+def paths_of_ratio_lists(numbers: Sequence[Numbers], constant: Numbers, count: int) -> set[Path]:
+    """Return the paths of numbers in lists that all slices store alike, with a share or both bounds for each slice.
+
+    Such a list says no more than that the parts may be so many: a size of an image is one, too.
+    """
+    lists: dict[Path, list[Path]] = {}
+    for path in numbers[0]:
+        if isinstance(path[-1], int) and path[:-1] not in {*CELLS, *DEFAULTS}:
+            lists.setdefault(path[:-1], []).append(path)
+    paths: set[Path] = set()
+    for parts in lists.values():
+        if constant.keys() >= {*parts} and _are_ratios([constant[path] for path in parts], count):
+            paths.update(parts)
+    return paths
+
+
+def _are_ratios(values: Sequence[Number], count: int) -> bool:
+    """Return True for the shares of parts, or for where each begins and the last one ends."""
+    if len(values) == count:
+        return all(value > 0 for value in values)
+    is_rising = all(one < other for one, other in pairwise(values))
+    return len(values) == count + 1 and values[0] == 0 and is_rising
 
 
 # ---- shares of a total ----

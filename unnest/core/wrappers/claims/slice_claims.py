@@ -32,6 +32,7 @@ from unnest.core.wrappers.claims.slice_argument_patterns import (
     RowsPattern,
     bounds,
     numbered_parts,
+    paths_of_ratio_lists,
     shares_of_total,
 )
 from unnest.core.wrappers.claims.stored_slice_numbers import (
@@ -191,7 +192,7 @@ def _claim_by_numbers(
     if complete:
         return _claim_of_complete_pattern(complete, numbers, varying, facts)
     if patterns:
-        return _claim_of_incomplete_pattern(slices, patterns[0], numbers, facts)
+        return _claim_of_incomplete_pattern(slices, patterns[0], numbers, constant, facts)
     return _claim_without_pattern(slices, numbers, varying, constant, facts)
 
 
@@ -225,13 +226,17 @@ def _claim_of_incomplete_pattern(
     slices: Sequence[Slice],
     pattern: RowsPattern,
     numbers: Sequence[Numbers],
+    constant: Numbers,
     facts: SliceFacts,
 ) -> SliceClaim:
     """Return the claim of an index without the number of parts, or of bounds of which no number is known as the end.
 
-    Bounds are enough if they are numbers of rows; an index is, unless the layer shows nothing of what it is for.
+    Bounds are enough if they are numbers of rows; an index is, unless the layer shows nothing of what it is for. The
+    ratios of all parts beside an index do not contradict it if stored code asks how many rows there are, or cuts.
     """
     beside = {path for of_slice in numbers for path in of_slice} - pattern.paths
+    if pattern.is_index and all(code_names_and_numbers.shows_how(layer) for layer, _, _ in slices):
+        beside -= paths_of_ratio_lists(numbers, constant, facts.slice_count)
     if beside:
         number_beside = _values_in_slices(min(beside, key=str), numbers, facts)
         return SliceClaim(ClaimStatus.OTHERWISE, f"{pattern.sentence}, but {number_beside}")

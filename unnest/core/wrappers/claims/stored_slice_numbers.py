@@ -190,7 +190,7 @@ def _mapping(value: Json) -> Mapping[str, Json]:
 def name_in_code(place: Path, facts: SliceFacts) -> str | None:
     """Return the code's name of a number: a layer's argument, a parameter or a cell; None for others."""
     if place[0] == "arguments":
-        return str(place[-1])
+        return last(place)
     names = (
         facts.captured if place[:2] in CELLS else facts.defaulted if place[:2] in DEFAULTS else ()
     )
@@ -203,8 +203,9 @@ def name_in_code(place: Path, facts: SliceFacts) -> str | None:
 
 
 def called(place: Path, facts: SliceFacts) -> str:
-    """Return a number's name for a sentence: the code's, else the last key that leads to it."""
-    return name_in_code(place, facts) or last(place)
+    """Return a number's name for a sentence: the code's (of a list, the list's), else the last key that leads to it."""
+    of_list = name_in_code(place[: len(CELLS[0]) + 1], facts)
+    return name_in_code(place, facts) or of_list or last(place)
 
 
 def last(place: Path) -> str:

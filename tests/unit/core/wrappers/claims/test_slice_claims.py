@@ -310,3 +310,34 @@ def test_constants_of_a_call_count_and_its_tensors_do_not() -> None:
         *((called("Rows", name=f"s{i}")[0], call) for i, (_, call) in enumerate(layers))
     )
     assert claim(as_classes).status is ClaimStatus.ROWS
+
+
+def _by_helper(x: Any, k: int, share: Any) -> Any:
+    lo, hi = K.helper(K.shape(x)[0], k, share)
+    return x[lo:hi]
+
+
+def _without_rows(x: Any, k: int, share: Any) -> Any:
+    return K.helper(x, k, share)
+
+
+@pytest.mark.parametrize(
+    ("source", "share", "told"),
+    [
+        (_by_helper, [2, 1, 1], ClaimStatus.PARTLY),
+        (_by_helper, [0, 2, 4, 5], ClaimStatus.PARTLY),
+        (_by_helper, [2, 1], ClaimStatus.OTHERWISE),
+        (_by_helper, [2, 1, 0], ClaimStatus.OTHERWISE),
+        (_by_helper, [0, 4, 2, 5], ClaimStatus.OTHERWISE),
+        (_without_rows, [2, 1, 1], ClaimStatus.OTHERWISE),
+    ],
+    ids=["shares", "bounds", "of two parts", "an empty part", "not rising", "no rows in the code"],
+)
+def test_ratios_of_all_parts_beside_an_index(
+    source: Any, share: list[int], told: ClaimStatus
+) -> None:
+    found = claim(lane(*(code_lambda(source, k=k, share=share) for k in range(3))))
+    assert found.status is told
+    if told is ClaimStatus.OTHERWISE:
+        assert found.sentence is not None
+        assert "but share is" in found.sentence

@@ -56,7 +56,7 @@ def test_what_is_known_beside_the_numbers() -> None:
 
 
 def test_a_number_is_called_as_the_code_calls_it() -> None:
-    """A default by its parameter, as long as all slices agree; the last key has the rest."""
+    """A default, or a list in one, by its parameter, as long as all slices agree; the last key has the rest."""
     slices = lane(*(code_lambda(part, i=i) for i in (1, 2)))
     known = slice_facts(slices, rows=None)
     assert [stored_slice_numbers.called(place, known) for place in numbers_of(*slices[0][:2])] == [
@@ -65,7 +65,8 @@ def test_a_number_is_called_as_the_code_calls_it() -> None:
     ]
     other = slice_facts(lane(code_lambda(part), code_lambda(lambda x, i, n=2: x[i:n])), rows=None)
     assert stored_slice_numbers.called(("function", 1, 0), other) == "function"
-    assert stored_slice_numbers.called(("function", 1, 0, 3), known) == "function"
+    assert stored_slice_numbers.called(("function", 1, 0, 3), known) == "parts"
+    assert stored_slice_numbers.called(("arguments", "share", 0), known) == "share"
     assert stored_slice_numbers.called(("function", 1, 7), known) == "function"
 
 
