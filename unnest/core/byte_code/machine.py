@@ -205,6 +205,8 @@ class Machine(
         "NOP": lambda _self, _: None,
         "TO_BOOL": lambda _self, _: None,
         "POP_TOP": lambda self, _: self._pop_top(),
+        "PRINT_ITEM": lambda self, _: self._pop_top(),
+        "PRINT_NEWLINE": lambda _self, _: None,
         "ROT_TWO": lambda self, _: self._stack.rotate(2),
         "ROT_THREE": lambda self, _: self._stack.rotate(3),
         "ROT_FOUR": lambda self, _: self._stack.rotate(4),

@@ -53,6 +53,17 @@ def run(
     ).run()
 
 
+def test_what_python_2_prints_is_no_result() -> None:
+    """`print x, x; return x` (71 prints a value, 72 ends the line), which is more than an expression."""
+    code = (FAST, 0, 0, 71, FAST, 0, 0, 71, 72, FAST, 0, 0, RETURN)
+    made = replace(CODE, layout="2")
+    assert run(*code, version="2.7", made=made) == 10
+    with pytest.raises(Unknown):
+        run(*code, version="2.7", made=made, straight=True)
+    with pytest.raises(Impossible):
+        run(71, FAST, 0, 0, RETURN, version="2.7", made=made)
+
+
 def computed(python: str, code: str, defaults: Any, closure: Any, inputs: int) -> Any:
     """Return the machine's result for a stored function on stand-ins, as that Python; None if it stops."""
     results = []
