@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from unnest.inspection import inspect
     from unnest.many_files import fix_many, inspect_many
     from unnest.repair import fix
-    from unnest.report.result import Report, Result
+    from unnest.report.fix_result import Result
+    from unnest.report.result import Report
 
 __version__ = "1.0.0"
 
@@ -29,7 +30,7 @@ _HOMES = {
     "inspect_many": "unnest.many_files",
     "inspect": "unnest.inspection",
     "Report": "unnest.report.result",
-    "Result": "unnest.report.result",
+    "Result": "unnest.report.fix_result",
 }
 
 __all__ = [

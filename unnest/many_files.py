@@ -24,10 +24,12 @@ from unnest.options import (
 )
 from unnest.remote.urls import path_text
 from unnest.repair import fix_options
-from unnest.report.result import Report, Result
+from unnest.report.result import Report
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from unnest.report.fix_result import Result
 
 R = TypeVar("R", bound=Report)
 FilePath: TypeAlias = "str | bytes | os.PathLike[str]"
