@@ -87,7 +87,10 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     }
     start = ModelWithWeights(model, groups)
     unwrapped = remove_all_wrappers.unwrap_all(
-        start, keep_nested=choices.keep_nested, slice_layers=choices.slice_layers
+        start,
+        keep_nested=choices.keep_nested,
+        slice_layers=choices.slice_layers,
+        custom_classes_end_masks=not stored.is_standalone,
     )
     if not unwrapped.wrappers:
         return clean_plan(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
@@ -110,7 +113,10 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
 def _loads_if_nested(parallel: Plan, start: ModelWithWeights, choices: Choices) -> bool:
     """Return True if the template can stay a nested model, and Keras finds its weights again where they are."""
     unwrapped = remove_all_wrappers.unwrap_all(
-        start, keep_nested=True, slice_layers=choices.slice_layers
+        start,
+        keep_nested=True,
+        slice_layers=choices.slice_layers,
+        custom_classes_end_masks=not parallel.stored.is_standalone,
     )
     if unwrapped.refusal:
         return False

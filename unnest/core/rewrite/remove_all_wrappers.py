@@ -23,10 +23,18 @@ from unnest.findings import Code, Finding
 
 
 def unwrap_all(
-    parallel: ModelWithWeights, *, keep_nested: bool, slice_layers: frozenset[str] = frozenset()
+    parallel: ModelWithWeights,
+    *,
+    keep_nested: bool,
+    slice_layers: frozenset[str] = frozenset(),
+    custom_classes_end_masks: bool = False,
 ) -> Unwrapped:
-    """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order."""
+    """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order.
+
+    `custom_classes_end_masks`: as in `recognise`.
+    """
     unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
+    unwrapping.custom_classes_end_masks = custom_classes_end_masks
     left, refusal = parallel, None
     try:
         left = unwrapping.top(parallel)
@@ -75,6 +83,7 @@ class _Unwrapping:
     def __init__(self, keep_nested: bool, slice_layers: frozenset[str], outputs: int) -> None:
         self._keep_nested = keep_nested
         self._slice_layers = slice_layers
+        self.custom_classes_end_masks = False
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
@@ -132,7 +141,12 @@ class _Unwrapping:
         """Take wrappers out of a model's own graph until it shows none; return its near misses. Raises Ambiguous."""
         while True:
             graph = read(place.level.model)
-            recognised = recognise(graph, self._slice_layers, outer=place.outer)
+            recognised = recognise(
+                graph,
+                self._slice_layers,
+                outer=place.outer,
+                custom_classes_end_masks=self.custom_classes_end_masks,
+            )
             if not recognised.wrappers:
                 return recognised.near_misses
             self._take_out_and_report(place, graph, recognised.wrappers[0])

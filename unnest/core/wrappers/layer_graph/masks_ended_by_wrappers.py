@@ -15,24 +15,30 @@ from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 
 def reason_by_masks(
-    graph: Graph, wrapper: LayerWrapper, outer: EnclosingModel | None = None
+    graph: Graph,
+    wrapper: LayerWrapper,
+    outer: EnclosingModel | None = None,
+    *,
+    custom_classes_end_masks: bool = False,
 ) -> str | None:
     """Return why the model computes otherwise without a wrapper that ends masks; None where it computes the same.
 
     Functions and operations give no mask on, whatever they are given. A custom class ends one unless its code, which is
-    not stored, says otherwise; Keras of its own raises an error there.
+    not stored, says otherwise (`custom_classes_end_masks`); Keras of its own raises an error there.
     (Source: compute_mask of Lambda in Keras 1.2 to 3.15; TensorFlow 2.3 to 2.15, whose operation layers give none;
     compute_mask of Layer in Keras 2.3.1, TensorFlow 2.3 and Keras 3.15.)
     """
     for part, source in wrapper.sources_by_slice(graph).items():
         verb = _mask_end(graph, [part.call]) if part != source else None
+        if verb == "may end" and not custom_classes_end_masks:
+            continue
         maker = mask_maker(graph, source, outer) if verb else None
         if maker is not None:
             return f"the mask of {maker} {verb} at the slices, and would reach {wrapper.template} without them"
     reader = effects_behind_merges(graph, wrapper, outer).reader
-    if reader is None:
-        return None
     verb = _mask_end(graph, [at for merge in wrapper.merges for at in merge.calls])
+    if reader is None or (verb == "may end" and not custom_classes_end_masks):
+        return None
     return (
         f"the mask of {wrapper.template} {verb} at the merge, and would reach {reader} without it"
     )

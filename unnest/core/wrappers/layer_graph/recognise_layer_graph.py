@@ -56,18 +56,23 @@ def recognise(
     *,
     inside: bool = False,
     outer: EnclosingModel | None = None,
+    custom_classes_end_masks: bool = False,
 ) -> Recognised:
     """Return the wrappers of one graph (not of the models nested in it), and the near misses.
 
     Towers of the graph's own layers count only where none are calls of one nested model. `outer`: the place of a nested
-    graph, from which masks may come; `inside`: it is nested, wherever that is.
+    graph, from which masks may come; `inside`: it is nested, wherever that is. `custom_classes_end_masks`: Keras ends a
+    mask at a custom class, if its code does not say otherwise.
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
     wrappers, misses = _search(graph, vouched)
     objections = [
         _ghost_normalization(graph, wrapper, inside=inside or outer is not None)
-        or _objection(graph, wrapper, vouched, outer)
+        or _objection(graph, wrapper, vouched)
+        or _masks_objection(
+            graph, wrapper, outer, custom_classes_end_masks=custom_classes_end_masks
+        )
         for wrapper in wrappers
     ]
     found = [
@@ -180,9 +185,25 @@ def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -
     return None
 
 
-def _objection(
-    graph: Graph, wrapper: LayerWrapper, vouched: Collection[str], outer: EnclosingModel | None
+def _masks_objection(
+    graph: Graph,
+    wrapper: LayerWrapper,
+    outer: EnclosingModel | None,
+    *,
+    custom_classes_end_masks: bool,
 ) -> NearMiss | None:
+    """Return the near miss for a wrapper that ends a mask which would change what is computed; None for others."""
+    from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import reason_by_masks
+
+    reason = reason_by_masks(
+        graph, wrapper, outer, custom_classes_end_masks=custom_classes_end_masks
+    )
+    if reason is None:
+        return None
+    return NearMiss(wrapper.merges[0].layer if wrapper.merges else wrapper.template, reason)
+
+
+def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) -> NearMiss | None:
     """Return what the graph behind a wrapper says against it; None where it says nothing.
 
     Keras stores no merge that is not read. A head that counts towers speaks against slices of code that is not stored.
@@ -192,10 +213,6 @@ def _objection(
         ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)
     ):
         return NearMiss(layer, f"nothing reads what {layer} gives")
-    from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import reason_by_masks
-
-    if (reason := reason_by_masks(graph, wrapper, outer)) is not None:
-        return NearMiss(layer, reason)
     if wrapper.confidence == "proven" or not any(
         _is_unknown_code(graph, at, vouched) for at in wrapper.slices
     ):
