@@ -32,12 +32,16 @@ def objection_to_merge(
 
 
 def _computes(layer: Layer) -> str | None:
-    """Return why code that cannot be followed is not a merge: it computes with tensors, or turns them."""
+    """Return why code that cannot be followed is no merge: it computes, turns tensors, or changes gradients."""
     code = code_names_and_numbers.stored_code(layer)
     if code is None:
         return None
     computing = (
-        name for name in code.names if name in TURNING or _computes_with_tensors(plain_name(name))
+        name
+        for name in code.names
+        if name in TURNING
+        or _computes_with_tensors(plain_name(name))
+        or plain_name(name).startswith(code_names_and_numbers.OTHER_GRADIENTS)
     )
     name = min((name for name in computing if name not in OF_PYTHON), default=None)
     return (

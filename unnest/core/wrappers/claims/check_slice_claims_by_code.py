@@ -126,7 +126,8 @@ BEYOND_CUTS = (
     "random", "shuffle", "dropout", "bandpart", "matrixband", "einsum", "matmul", "tensordot", "mapfn", "whileloop",
     "fold", "scan", "spacetobatch", "batchtospace", "spacetodepth", "depthtospace", "scatter", "segment",
     "unsortedsegment", "unique", "onehot", "softmax", "relu", "sigmoid", "tanh", "argsort", "topk", "l2normalize",
-    "conv1d", "conv2d", "reverse", "roll",
+    "conv1d", "conv2d", "reverse", "roll", "pyfunc", "eagerpyfunc", "numpyfunction", "intrainphase", "intestphase",
+    *code_names_and_numbers.OTHER_GRADIENTS,
 )  # fmt: skip
 """Beginnings of the names of functions that neither cut rows nor compute the bounds of a cut."""
 

@@ -34,6 +34,15 @@ CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
 """What the names have in them with which a function learns how many rows there are."""
 
+OTHER_GRADIENTS = (
+    "customgradient",
+    "gradient",
+    "registergradient",
+    "recomputegrad",
+    "stopgradient",
+)
+"""Beginnings of the names of functions by which code trains otherwise than it computes."""
+
 
 def contains_word(name: str, words: Iterable[str]) -> bool:
     """Return True if one of these words is anywhere in a name."""

@@ -178,6 +178,10 @@ def test_code_that_puts_rows_together() -> None:
             lambda v: tf.concat([helper(q) for q in reversed(v)], 0),
             "uses `reversed`, and cannot be followed",
         ),
+        (
+            lambda v: tf.custom_gradient(helper)(tf.concat(v, 0)),
+            "uses `custom_gradient`, and cannot be followed",
+        ),
     ],
 )
 def test_a_merge_may_not_compute(function: Any, why: str) -> None:

@@ -207,6 +207,8 @@ def test_code_that_does_otherwise(function: Any, sentence: str) -> None:
         (lambda x, i, parts: tf.linalg.band_part(helper(x), i, parts), "band_part"),
         (lambda x, i, parts: tf.gather(helper(x), tf.segment_sum(x, i)), "segment_sum"),
         (lambda x, i, parts: tf.map_fn(lambda row: row * i, tf.split(x, parts)[i]), "map_fn"),
+        (lambda x, i, parts: tf.custom_gradient(helper)(tf.split(x, parts)[i]), "custom_gradient"),
+        (lambda x, i, parts: K.in_train_phase(helper(x), tf.split(x, parts)[i]), "in_train_phase"),
     ],
 )
 def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) -> None:
