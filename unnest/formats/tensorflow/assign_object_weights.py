@@ -10,6 +10,7 @@ from unnest.core.keras_facts.stored_class_names import record_of
 from unnest.core.keras_facts.weight_counts_by_config import (
     fits_unit_sizes,
     initialized_weight_counts,
+    switched_off_weights,
     trained_count,
 )
 from unnest.core.layers.catalog import layer_record
@@ -184,6 +185,15 @@ class WeightsByLayer:
 
     def _check_fits(self, layer: Layer, node: int, variables: Mapping[int, AttributePath]) -> None:
         """Raise Refused if these variables cannot be this layer's."""
+        absent = switched_off_weights(layer.config) & {
+            path[-1] for path in variables.values() if len(path) == 1
+        }
+        if absent and record_of(layer.class_name, layer.config).is_plain:
+            raise Refused(
+                "architecture-mismatch",
+                f"{self._graph.where}: the config of {layer.name!r} switches off its weight {min(absent)!r}; "
+                "pass the architecture of the model that was saved",
+            )
         entries = [self._graph.bundle.entries.get(self._graph.key(n) or "") for n in variables]
         expected_weights, record = (
             initialized_weight_counts(layer.config),

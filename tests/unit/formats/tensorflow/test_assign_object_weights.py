@@ -49,6 +49,26 @@ def test_what_another_object_alone_holds_is_no_plain_layers() -> None:
         weights_of(found).groups(NORMALIZED, 0)
 
 
+@pytest.mark.parametrize(
+    ("switches", "is_refused"),
+    [({"scale": False, "center": True}, True), ({"scale": True, "center": False}, False)],
+    ids=["of another state", "its own"],
+)
+def test_a_weight_that_the_config_switches_off(switches: dict[str, bool], is_refused: bool) -> None:
+    """A BatchNormalization with `gamma` under a config without: the checkpoint is of another state of the code."""
+    stems = ("beta", "gamma", "moving_mean", "moving_variance")
+    config = {**switches, **{f"{stem}_initializer": "ones" for stem in stems}}
+    architecture = sequential(("BatchNormalization", config))
+    own = {"gamma": "bias", "moving_mean": "mean", "moving_variance": "variance"}
+    found = checkpoint({"root": {"layer-0": "norm"}, "norm": own})
+    attempt = weights_of(found)
+    if not is_refused:
+        assert len(attempt.groups(architecture, 0)[0].tensors) == len(own)
+        return
+    with pytest.raises(Refused, match="switches off its weight 'gamma'"):
+        attempt.groups(architecture, 0)
+
+
 def test_as_many_layers_as_the_architecture_has() -> None:
     found = checkpoint({"root": {"layer-0": "dense"}, "dense": DENSE})
     with pytest.raises(Refused, match="has 1 layers here and 2 in the architecture"):
