@@ -357,7 +357,9 @@ def _output(tensor: SymbolicTensor, called: LambdaCall) -> Operand:
     if isinstance(tensor.operand, Input):
         # A new tensor: a Lambda stops the mask, which the input itself would carry on.
         return calculation("Multiply", tensor, constant(1)).operand
-    scale_and_offset = None if called.masked else _rescaling(tensor.operand)
+    # A layer would compute whole numbers in its own float32, which holds none beyond 24 bits exactly.
+    is_rescaling = tensor.dtype == FLOAT and not called.masked
+    scale_and_offset = _rescaling(tensor.operand) if is_rescaling else None
     if scale_and_offset is None:
         return tensor.operand
     index, scale, offset = scale_and_offset

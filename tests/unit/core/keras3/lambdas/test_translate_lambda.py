@@ -354,6 +354,18 @@ class TestRescaling:
         assert isinstance(output, OpNode)
         assert output.class_name != "Rescaling"
 
+    @pytest.mark.parametrize("dtype", ["int32", "int64"])
+    @pytest.mark.parametrize(
+        ("source", "name"), [("lambda x: x + 1", "Add"), ("lambda x: x * 3", "Multiply")]
+    )
+    def test_is_not_written_for_whole_numbers(self, source: str, name: str, dtype: str) -> None:
+        """Hashed ids beyond 24 bits would lose their last bits in the layer's float32."""
+        result = translate({"function": code_of(source)}, LambdaCall(dtypes=[dtype]))
+        assert isinstance(result, Translation)
+        (output,) = result.outputs
+        assert isinstance(output, OpNode)
+        assert (output.module, output.class_name) == ("keras.src.ops.numpy", name)
+
     def test_is_not_written_where_a_mask_may_come_in(self) -> None:
         """A Lambda stops masks, a Rescaling of today passes them on."""
         result = translate(
