@@ -26,6 +26,7 @@ from tests.unit.core.keras3.lambdas.compiled import (
     traced,
     translation,
 )
+from tests.unit.core.wrappers.one_layer import code_lambda
 from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
 from unnest.core.keras3_op_node import Input, OpNode
 from unnest.core.model import Json
@@ -356,11 +357,12 @@ class TestRescaling:
 
     @pytest.mark.parametrize("dtype", ["int32", "int64"])
     @pytest.mark.parametrize(
-        ("source", "name"), [("lambda x: x + 1", "Add"), ("lambda x: x * 3", "Multiply")]
+        ("function", "name"), [(lambda x: x + 1, "Add"), (lambda x: x * 3, "Multiply")]
     )
-    def test_is_not_written_for_whole_numbers(self, source: str, name: str, dtype: str) -> None:
+    def test_is_not_written_for_whole_numbers(self, function: Any, name: str, dtype: str) -> None:
         """Hashed ids beyond 24 bits would lose their last bits in the layer's float32."""
-        result = translate({"function": code_of(source)}, LambdaCall(dtypes=[dtype]))
+        layer, _ = code_lambda(function)
+        result = translate(layer.settings, LambdaCall(dtypes=[dtype]))
         assert isinstance(result, Translation)
         (output,) = result.outputs
         assert isinstance(output, OpNode)
