@@ -166,7 +166,8 @@ def _check_they_cut(graph: Graph, refs: Sequence[Ref], groups: Sequence[Sequence
     """Check that opaque layers cut a tensor, instead of computing a tower's input out of its slice.
 
     Raises:
-        NotAWrapper: one reads several tensors, which it may combine, or each is applied to a slice of its own.
+        NotAWrapper: one reads several tensors, which it may combine, or each is applied to a slice of its own, or one
+            to a slice that is another's input as it is.
 
     """
     several = next((ref for ref in refs if len(graph.call(ref.call).reads) > 1), None)
@@ -181,6 +182,17 @@ def _check_they_cut(graph: Graph, refs: Sequence[Ref], groups: Sequence[Sequence
                 f"{group[0].layer} is called on one tensor several times alike, and gives no different parts"
             )
     if len(groups) == len(refs) > 1:
+        parents = [graph.call(ref.call).reads[0] for ref in refs]
+        behind = next(
+            (
+                ref
+                for ref, parent in zip(refs, parents, strict=True)
+                if {*graph.call(parent.call).reads} & {*parents}
+            ),
+            None,
+        )
+        if behind is not None:
+            raise NotAWrapper(f"{behind.layer} stands behind some slices alone, not all")
         raise NotAWrapper(
             f"{refs[0].layer} stands between a slice and its tower, and does not cut its input"
         )

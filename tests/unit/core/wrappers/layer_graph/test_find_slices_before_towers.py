@@ -37,6 +37,18 @@ def test_nobody_else_reads_the_slices() -> None:
     assert reasons(*layers, outputs=[("m", 0, 0), ("s", 0, 0)]) == {"m": reason}
 
 
+def test_a_layer_behind_one_slice_alone() -> None:
+    """The other tower reads its slice as it is; where both have one, it is what stands between."""
+    flip = layer("flip", [("s", 0, 1)], kind="RandomFlip", mode="horizontal")
+    one = nested(TEMPLATE, [("s", 0, 0)], ["flip"])
+    reason = "flip stands behind some slices alone, not all"
+    assert reasons(source(), split("s", "x"), flip, one, MERGE) == {"m": reason}
+    flop = layer("flop", [("s", 0, 0)], kind="RandomFlip", mode="vertical")
+    both = nested(TEMPLATE, ["flop"], ["flip"])
+    reason = "flop stands between a slice and its tower, and does not cut its input"
+    assert reasons(source(), split("s", "x"), flip, flop, both, MERGE) == {"m": reason}
+
+
 @pytest.mark.parametrize(
     ("towers", "reason"),
     [
