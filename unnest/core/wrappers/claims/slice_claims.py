@@ -232,10 +232,14 @@ def _claim_of_incomplete_pattern(
     """Return the claim of an index without the number of parts, or of bounds of which no number is known as the end.
 
     Bounds are enough if they are numbers of rows; an index is, unless the layer shows nothing of what it is for. The
-    ratios of all parts beside an index do not contradict it if stored code asks how many rows there are, or cuts.
+    ratios of all parts beside an index do not contradict it, but in a function whose code neither cuts nor asks how
+    many rows there are.
     """
     beside = {path for of_slice in numbers for path in of_slice} - pattern.paths
-    if pattern.is_index and all(code_names_and_numbers.shows_how(layer) for layer, _, _ in slices):
+    if pattern.is_index and all(
+        code_names_and_numbers.shows_how(layer) or not code_names_and_numbers.is_function(layer)
+        for layer, _, _ in slices
+    ):
         beside -= paths_of_ratio_lists(numbers, constant, facts.slice_count)
     if beside:
         number_beside = _values_in_slices(min(beside, key=str), numbers, facts)

@@ -341,3 +341,9 @@ def test_ratios_of_all_parts_beside_an_index(
     if told is ClaimStatus.OTHERWISE:
         assert found.sentence is not None
         assert "but share is" in found.sentence
+
+
+def test_ratios_beside_the_index_of_a_class_leave_it_open() -> None:
+    """What a class does is not stored: the reason says how to vouch for it, not that the ratios are against it."""
+    found = claim(classes(*({"index": k, "ratios": [3, 1]} for k in range(2))))
+    assert found.status is ClaimStatus.OPAQUE
