@@ -120,6 +120,7 @@ LAYERS = (
         output_shape=shape_rules.same,
         in_training_only=True,
         notes_input_dtype=True,
+        passes_mask_in_keras_3=True,
     ),
     KerasLayer(
         "TimeDistributedDense",

@@ -17,6 +17,7 @@ LAYERS = (
         arguments=("scale", "offset"),
         weights=(),
         output_shape=shape_rules.same,
+        passes_mask_in_keras_3=True,
     ),
     KerasLayer(
         "Resizing",

@@ -101,6 +101,7 @@ LAYERS = (
         ),
         weight_count=weight_rules.normalization_count,
         built_axes=weight_rules.axes_argument,
+        passes_mask_in_keras_3=True,
     ),
 )
 """Normalizing layers."""

@@ -141,6 +141,8 @@ class KerasLayer:
 
     How Keras 3 calls it:
         mask: what it does with a mask.
+        passes_mask_in_keras_3: whether it hands a mask on in Keras 3, where it ended one in tf.keras. (Source:
+            supports_masking in Keras 3.15.)
         mask_argument: whether its `call` takes `mask`.
         training_argument: whether its `call` takes `training`, False by default.
         takes_states: whether its first argument was once a list of the input and the states.
@@ -201,6 +203,7 @@ class KerasLayer:
     adds_loss: bool = False
 
     mask: MaskUse = MaskUse.STOPS
+    passes_mask_in_keras_3: bool = False
     mask_argument: bool = False
     training_argument: bool = False
     takes_states: bool = False

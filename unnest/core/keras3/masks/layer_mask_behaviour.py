@@ -193,7 +193,7 @@ def drops_mask(kind: str, config: JsonObject, context: Context) -> bool:
         kind == "Activation" and config.get("activation") == "linear"
     ):
         return context.is_tf and not context.half_pixels
-    return kind in ("Identity", "Normalization")
+    return layer_record(kind).passes_mask_in_keras_3
 
 
 def is_ambiguous(kind: str, context: Context) -> bool:

@@ -23,9 +23,6 @@ from unnest.core.wrappers.layer_graph.layer_batch_roles import reads_mask
 from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel
 from unnest.core.wrappers.stored_code import code_names_and_numbers
 
-PASSING_IN_KERAS_3 = frozenset({"Identity", "Normalization", "Rescaling"})
-"""Classes that hand a mask on in Keras 3, and end it in tf.keras. (Source: supports_masking in Keras 3.15.)"""
-
 
 class _Origins(NamedTuple):
     """The layers that make a tensor's mask, and the positions of the model's inputs that have it."""
@@ -156,9 +153,8 @@ def _mask_use(layer: Layer) -> MaskUse:
     """Return what a layer does with a mask; UNKNOWN for a custom class, whatever its name."""
     if not is_keras_class(layer.class_name, layer.stored):
         return MaskUse.UNKNOWN
-    if layer.class_name in PASSING_IN_KERAS_3:
-        return MaskUse.PASSES
-    return layer_record(current_class_name(layer.class_name)).mask
+    record = layer_record(current_class_name(layer.class_name))
+    return MaskUse.PASSES if record.passes_mask_in_keras_3 else record.mask
 
 
 def _makes_mask(entry: JsonObject) -> bool:
