@@ -1,4 +1,4 @@
-"""Errors that stored code is certain to raise, as its Keras hands it what JSON made of the values beside it.
+"""Errors that stored code is certain to raise, as its Keras hands it what JSON made of the values beside it, or none.
 
 A function, class or module becomes its name, a tuple a list, a number as a key a text, and an array, in tf.keras and
 without arithmetic on it, a list of lists. (Source: files of Keras 2.0.9 to TensorFlow 2.15, loaded by the stack that
@@ -35,6 +35,9 @@ OF_TYPE: Mapping[type, object] = {
     bool: True, int: 1, float: 1.0, str: "a", list: [1], tuple: (1,), dict: {}, type(None): None
 }  # fmt: skip
 """Type of a stored value -> a small value of it, which shows whether an operator takes such values."""
+
+GIVEN_BY_KERAS = ("mask", "training")
+"""Parameters that Keras itself gives a value."""
 
 UNARY: Mapping[str, Callable[..., object]] = {
     "+": operator.pos,
@@ -76,6 +79,21 @@ def raises(function: Json, arguments: Mapping[str, Json], *, reads_arrays: bool)
         if question is None
         else memoize_across_files((raises, question, reads_arrays), follow)
     )
+
+
+def argument_without_value(function: Json, arguments: Mapping[str, Json]) -> str | None:
+    """Return a parameter that stored code takes by its name alone, and that no call gives; None without one.
+
+    Its default is lost: Keras stores those of the other parameters. (Source: func_dump and Lambda.call of Keras 2.0.9
+    to 3.15; a function of TensorFlow 2.13 and one of Keras 3.15, which nothing calls again.)
+    """
+    text, _, _ = function_parts(function)
+    found = []
+    for code, _ in readings(text) if text is not None else ():
+        by_name = code.locals[code.arguments : code.arguments + code.keyword_only]
+        missing = [name for name in by_name if name not in {*arguments, *GIVEN_BY_KERAS}]
+        found.append(missing[0] if missing else None)
+    return found[0] if found and all(found) else None
 
 
 def _raises(
