@@ -19,11 +19,11 @@ from unnest.core.keras3.conversion_context import (
     refused,
 )
 from unnest.core.keras3.convert_model_graph import convert_graph
-from unnest.core.keras3.keras1.keras1_to_keras2_arguments import DATA_FORMAT_BY_ORDERING
 from unnest.core.keras3.layer_replacements import FUNCTIONAL, SEQUENTIAL, NewLayer
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras3.training import convert_compile_settings
 from unnest.core.keras_facts.custom_objects_needed_to_load import python_identifier
+from unnest.core.layers.keras_1_arguments import DATA_FORMAT_BY_ORDERING
 from unnest.core.model import Group, Json, JsonObject, Stored
 from unnest.core.plan import Refusal
 from unnest.core.weight_assignment.layer_groups.match_layer_groups import group_names

@@ -21,13 +21,9 @@ from unnest.core.keras_facts.loading_in_tf_keras import (
 )
 from unnest.core.keras_facts.stored_class_names import is_keras_entry, is_operation
 from unnest.core.layers.catalog import OTHER_NAMES, layer_record, takes
+from unnest.core.layers.keras_1_arguments import OF_KERAS_1_ALONE
 from unnest.core.model import JsonObject, Stored
 
-#: Arguments that only Keras 1 wrote, but that of its input layers, which Keras 3 takes.
-OF_KERAS_1_ALONE = frozenset({
-    "init", "W_regularizer", "b_regularizer", "dim_ordering", "border_mode", "subsample", "nb_filter", "mode", "p",
-    "inner_activation", "sigma", "consume_less", "pool_length", "subsample_length", "dropout_W",
-})  # fmt: skip
 #: (class, argument) that Keras 3's constructor takes without a word, to no effect or to that of then.
 IGNORED_ARGUMENTS = frozenset({
     ("Embedding", "input_length"), ("GRU", "implementation"), ("LSTM", "implementation"), ("LeakyReLU", "alpha"),

@@ -21,6 +21,7 @@ from unnest.core.layers import (
     reshaping,
     wrapper_layers,
 )
+from unnest.core.layers.keras_1_arguments import OF_KERAS_1_ALONE, arguments_since_keras_2
 from unnest.core.layers.record import KerasLayer, MaskUse
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
@@ -75,10 +76,16 @@ def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:
     """Return the shape of a layer's output for an input of this shape.
 
     Raises:
-        Unknown: the class is not known, or its config and the input's number of axes do not fit.
+        Unknown: the class is not known, its config and the input's number of axes do not fit, or a layer of Keras 1
+            went by an order of axes that its config does not say.
 
     """
     record = layer_record(class_name)
+    if record.keras_1_omits_data_format and "data_format" not in config:
+        raise Unknown(f"the order of axes of {class_name}")
+    if not OF_KERAS_1_ALONE.isdisjoint(config):
+        config = arguments_since_keras_2(record, config)
+        record = layer_record(record.renamed_to or class_name)
     if record.output_shape is None or record.input_axes not in (None, len(shape)):
         raise Unknown(f"the output shape of {class_name}")
     return record.output_shape(config, shape)

@@ -59,9 +59,11 @@ def _windows(
 def conv(config: JsonObject, shape: Shape) -> Shape:
     """Shape of a convolution: window positions, `filters` channels (depthwise: `depth_multiplier` times as many)."""
     sizes, channels = _parts(config, shape)
-    window, dilation = (
-        integers(config.get(key), len(sizes)) for key in ("kernel_size", "dilation_rate")
-    )
+    window = integers(config.get("kernel_size"), len(sizes))
+    undilated = [1] * len(
+        sizes
+    )  # as every convolution of Keras 1 but the two that are named for it
+    dilation = integers(config.get("dilation_rate", undilated), len(sizes))
     if "filters" in config:
         channels = integer(config["filters"])
     elif channels is not None:

@@ -12,6 +12,7 @@ from unnest.core.model import Shape, Unknown
 CONV: dict[str, Any] = {
     "filters": 8, "kernel_size": [3, 3], "strides": [2, 2], "dilation_rate": [1, 1], "padding": "valid",
 }  # fmt: skip
+LAST: dict[str, Any] = {"data_format": "channels_last"}
 POOL: dict[str, Any] = {"pool_size": [2, 2], "strides": [2, 2], "padding": "valid"}
 RNN: dict[str, Any] = {"units": 5}
 LSTM = {"class_name": "LSTM", "config": RNN}
@@ -50,10 +51,10 @@ IMAGE: Shape = (None, 9, 8, 3)
         ("MaxPooling2D", POOL, IMAGE, (None, 4, 4, 3)),
         ("GlobalAveragePooling2D", {}, IMAGE, (None, 3)),
         ("GlobalAveragePooling2D", {"keepdims": True}, IMAGE, (None, 1, 1, 3)),
-        ("ZeroPadding2D", {"padding": [[1, 2], [0, 3]]}, IMAGE, (None, 12, 11, 3)),
+        ("ZeroPadding2D", {**LAST, "padding": [[1, 2], [0, 3]]}, IMAGE, (None, 12, 11, 3)),
         ("Cropping1D", {"cropping": [1, 2]}, (None, 9, 3), (None, 6, 3)),
-        ("UpSampling2D", {"size": [2, 3]}, IMAGE, (None, 18, 24, 3)),
-        ("UpSampling2D", {"size": 2}, IMAGE, (None, 18, 16, 3)),
+        ("UpSampling2D", {**LAST, "size": [2, 3]}, IMAGE, (None, 18, 24, 3)),
+        ("UpSampling2D", {**LAST, "size": 2}, IMAGE, (None, 18, 16, 3)),
         ("ConvLSTM2D", CONV, (None, 5, 9, 8, 3), (None, 4, 3, 8)),
         ("ConvLSTM2D", {**CONV, "return_sequences": True}, (None, 5, 9, 8, 3), (None, 5, 4, 3, 8)),
     ],
@@ -100,7 +101,7 @@ def test_another_class_is_unknown(name: str) -> None:
         ("Conv2D", CONV, (None, 2, 8, 3)),
         ("ConvLSTM2D", {**CONV, "return_state": True}, (None, 5, 9, 8, 3)),
         ("Cropping1D", {"cropping": [5, 4]}, (None, 9, 3)),
-        ("ZeroPadding2D", {"padding": [[1, 2]]}, IMAGE),
+        ("ZeroPadding2D", {**LAST, "padding": [[1, 2]]}, IMAGE),
     ],
 )
 def test_what_it_does_not_tell_is_unknown(name: str, config: dict[str, Any], shape: Shape) -> None:

@@ -175,8 +175,9 @@ def _axis_joins(layer: Layer) -> bool | None:
 
 
 def concatenation_axis(layer: Layer) -> int | None:
-    """Return the axis of a Concatenate, the last one without a whole number; None of other layers."""
-    if layer.class_name != "Concatenate":
+    """Return the axis of a Concatenate or of Keras 1's Merge, the last one without a whole number; None of others."""
+    is_merge = layer.class_name == "Merge" and layer.settings.get("mode") == "concat"
+    if layer.class_name != "Concatenate" and not is_merge:
         return None
     axis = _axis(layer.settings)
     return -1 if axis is None else axis

@@ -46,6 +46,7 @@ MASKED = branch(
         "config": {"name": "m", "batch_input_shape": [None, 3, 2], "trainable": True},
     }
 )
+FLAT: JsonObject = {"class_name": "Flatten", "config": {"name": "f"}}
 LEFT, RIGHT = (branch(dense(n, s, 2, batch_input_shape=[None, s])) for n, s in (("a", 4), ("b", 3)))
 
 
@@ -78,7 +79,7 @@ def test_every_branch_is_a_model_with_an_input() -> None:
     [
         (model(LEFT, LEFT), "share layers"),
         (model(LEFT, RIGHT, mode="cos"), "mode 'cos'"),
-        (model(LEFT, branch(dense("b", 3, 2))), "input is not stored"),
+        (model(LEFT, branch(FLAT, dense("b", 3, 2))), "input is not stored"),
         (model(LEFT, dense("b", 3, 2)), "no models"),
         (model(LEFT, MASKED), "masks"),
     ],

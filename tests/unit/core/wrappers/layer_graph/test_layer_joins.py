@@ -36,17 +36,21 @@ def test_a_merge_lines_all_towers_up_along_the_batch(merge: Entry, reason: str) 
 
 
 @pytest.mark.parametrize(("axis", "is_batch"), [(-2, True), (-1, False), (-3, False)])
+@pytest.mark.parametrize("kind", ["Concatenate", "Merge"])
 def test_a_negative_axis_is_the_batch_where_the_number_of_axes_says_so(
-    axis: int, *, is_batch: bool
+    kind: str, axis: int, *, is_batch: bool
 ) -> None:
-    """The template's output is a matrix: its axis -2 is the batch."""
-    merge = {**MERGE, "config": {**MERGE["config"], "axis": axis}}
+    """The template's output is a matrix: its axis -2 is the batch. Keras 1 joins by its Merge."""
+    axes: Entry = (
+        {"axis": axis} if kind == "Concatenate" else {"mode": "concat", "concat_axis": axis}
+    )
+    merge = {**MERGE, "class_name": kind, "config": {"name": "m", **axes}}
     layers = [source(), split("s", "x"), TOWERS, merge]
     if is_batch:
         graph = read(functional(*layers, **OUTER))
         assert len(only_wrapper(recognise_layer_graph.recognise(graph)).towers) == 2
     else:
-        reason = "m (Concatenate) does not concatenate the outputs of t along the batch"
+        reason = f"m ({kind}) does not concatenate the outputs of t along the batch"
         assert reasons(*layers) == {"m": reason}
 
 
