@@ -25,7 +25,10 @@ from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
 from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
-from unnest.core.wrappers.layer_graph.recognise_layer_graph import shows_row_cuts
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import (
+    differs_in_training,
+    shows_row_cuts,
+)
 from unnest.errors import Refused, Unreadable
 from unnest.files.file_reading import read_plain_file
 from unnest.findings import Code, Finding, listed
@@ -301,15 +304,15 @@ class SavedModelSource(Source):
         return parallel._replace(output=GraphCut(Stored("model")))
 
     def _layers_show_row_cuts(self) -> bool:
-        """Return True if the Keras graph decides: it shows every cut of rows, and what differs in training alone.
+        """Return True if the Keras graph decides: it shows every cut of rows, or what differs in training alone.
 
-        Noise, dropout and `stop_gradient` leave nothing in the serving graph.
+        Noise, dropout and `stop_gradient` leave nothing in the serving graph, as layers or in the code of Lambdas.
         """
         architecture = self.stored.architecture
         return (
             architecture is not None
             and is_model(architecture)
-            and shows_row_cuts(read(architecture))
+            and (shows_row_cuts(read(architecture)) or differs_in_training(read(architecture)))
         )
 
     def _compare_with_operations(self, keras_plan: Plan, clean: Plan) -> Plan:

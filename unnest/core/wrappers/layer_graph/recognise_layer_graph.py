@@ -149,6 +149,11 @@ def shows_row_cuts(graph: Graph) -> bool:
     return all(map(_can_be_read, graph.layers.values()))
 
 
+def differs_in_training(graph: Graph) -> bool:
+    """Return True if stored code of a layer names what no serving graph shows: a gradient, a phase of training."""
+    return any(map(code_names_and_numbers.acts_in_training, graph.layers.values()))
+
+
 def _can_be_read(layer: Layer) -> bool:
     if layer.is_model:
         return shows_row_cuts(read(layer.stored))

@@ -43,6 +43,9 @@ OTHER_GRADIENTS = (
 )
 """Beginnings of the names of functions by which code trains otherwise than it computes."""
 
+OF_TRAINING = (*OTHER_GRADIENTS, "intrainphase", "intestphase", "learningphase", "dropout")
+"""The same of functions that leave nothing, or something else, in a graph that serves."""
+
 
 def contains_word(name: str, words: Iterable[str]) -> bool:
     """Return True if one of these words is anywhere in a name."""
@@ -76,6 +79,16 @@ def is_function(layer: Layer) -> bool:
         or "arguments" in layer.settings
         or layer.class_name == "Lambda"
     )
+
+
+def acts_in_training(layer: Layer) -> bool:
+    """Return True if stored code names a function that a serving graph does not show."""
+    code = stored_code(layer)
+    if code is None:
+        return False
+    from unnest.core.ops.call import plain_name  # with NumPy, which most graphs do not need
+
+    return any(plain_name(name).startswith(OF_TRAINING) for name in code.names)
 
 
 def shows_how(layer: Layer) -> bool:

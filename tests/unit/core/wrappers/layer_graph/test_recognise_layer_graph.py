@@ -8,6 +8,7 @@ import pytest
 
 from tests.judged import check_verdict, only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, sequential, source
+from tests.unit.core.wrappers.one_layer import function
 from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.recognition_results import NearMiss
@@ -213,3 +214,23 @@ def test_layers_that_show_every_cut_of_the_batch(entry: Entry, *, is_shown: bool
     """Custom code, within Keras's layers and within models too, and operations that are not known may cut rows."""
     graph = read(functional(source(), entry, outputs=[("h", 0, 0)]))
     assert recognise_layer_graph.shows_row_cuts(graph) is is_shown
+
+
+tf: Any = None  # what the code of these functions names; it is read, not called
+K: Any = None
+
+
+@pytest.mark.parametrize(
+    ("code", "is_shown"),
+    [
+        (lambda x: K.in_train_phase(x + 1.0, x), False),
+        (lambda x: tf.stop_gradient(x * 2.0), False),
+        (lambda x: tf.identity(x * 2.0), True),
+        (lambda x: x[: tf.shape(x)[0] // 2], True),
+    ],
+    ids=["a phase", "a gradient", "another name", "a cut"],
+)
+def test_code_that_a_serving_graph_does_not_show(code: Any, *, is_shown: bool) -> None:
+    entry = layer("h", ["x"], kind="Lambda", function=function(code), arguments={})
+    graph = read(functional(source(), entry, outputs=[("h", 0, 0)]))
+    assert recognise_layer_graph.differs_in_training(graph) is not is_shown
