@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from unnest.core.frontends.python_values import Name, PythonValue
 from unnest.core.interpreters.trace import FLOATX, TracedTensor
 from unnest.core.ops.call import OpCall, plain_name
+from unnest.core.ops.operation_kinds import SLICES, Kind
+from unnest.core.ops.registry import OPERATIONS
 
 MODULE_BY_ALIAS = {
     "K": "keras.backend",
@@ -28,10 +30,20 @@ MODULE_BY_ALIAS = {
 }
 """The module behind a name that the code does not store: the customary imports, and those of TensorFlow's own code."""
 
+ASSUMABLE_KINDS = SLICES | {Kind.SIZE}
+"""Operations that code may have imported by name: those that cut rows, and those that say how many there are."""
+
 SCOPES = frozenset(
     {"device", "name_scope", "variable_scope", "control_dependencies", "colocate_with"}
 )
 """Functions for `with` statements that say where, under which name, or after what things are computed."""
+
+
+def is_assumable(name: str) -> bool:
+    """Return True for a bare name that may be TensorFlow's function: `from tensorflow import shape, split`."""
+    operation = OPERATIONS.get(plain_name(name))
+    kind = None if operation is None else operation.kind
+    return kind in ASSUMABLE_KINDS or name in ("int_shape", "cast")
 
 
 def library_call(

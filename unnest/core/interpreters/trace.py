@@ -120,7 +120,8 @@ COARSE = frozenset({"float16", "half", "bfloat16", "bool"})
 class Trace:
     """The steps of one run of some code, the inputs first; `result` is what the code returns.
 
-    `leaves_trace`: whether a number of a tensor became one of Python's, in a branch say.
+    `leaves_trace`: whether a number of a tensor became one of Python's, in a branch say. `assumed`: bare names
+    that were taken for a library's functions; None where none may be.
     """
 
     inputs: Sequence[TracedInput]
@@ -128,6 +129,7 @@ class Trace:
     tensors: dict[Ref, TracedTensor] = field(default_factory=dict)
     result: object = None
     leaves_trace: bool = False
+    assumed: set[str] | None = None
     work: int = 0
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from unnest.core.frontends import python_containers
-from unnest.core.frontends.library_calls_as_op_calls import MODULE_BY_ALIAS
+from unnest.core.frontends.library_calls_as_op_calls import MODULE_BY_ALIAS, is_assumable
 from unnest.core.frontends.python_builtins import BUILTIN_FUNCTIONS
 from unnest.core.frontends.python_values import (
     UNKNOWN,
@@ -27,12 +27,16 @@ class AttributesAndSubscripts(TracerBase):
     """Globals and modules by name, attributes of tensors and lists, `x[key]`."""
 
     def global_value(self, name: str) -> PythonValue:
-        """Return a global: a library by its customary alias, or a builtin; anything else is UNKNOWN."""
-        return (
-            Name(MODULE_BY_ALIAS.get(name, name))
-            if name in MODULE_BY_ALIAS or name in BUILTIN_FUNCTIONS
-            else UNKNOWN
-        )
+        """Return a global: a library by its customary alias, or a builtin; anything else is UNKNOWN.
+
+        Where the trace may assume it, the name of an operation that cuts or measures is TensorFlow's function.
+        """
+        if name in MODULE_BY_ALIAS or name in BUILTIN_FUNCTIONS:
+            return Name(MODULE_BY_ALIAS.get(name, name))
+        if self._trace.assumed is None or not is_assumable(name):
+            return UNKNOWN
+        self._trace.assumed.add(name)
+        return Name(f"tensorflow.{name}")
 
     def module(self, path: str) -> PythonValue:
         """Return a module, by its dotted path."""

@@ -46,12 +46,14 @@ def follow(
     inputs: Callable[[int], Sequence[TracedInput]],
     ranks: Sequence[int],
     answer: Callable[[Trace], Answer | None],
+    *,
+    assumes_imports: bool = False,
 ) -> Answer | None:
     """Return the answer to a question about the traces of a stored function, None if it cannot be followed.
 
     `function` is `[code, defaults, closure]`, or what Keras 3 makes of it; `values` are the layer's arguments. The code
     is given `inputs(rank)`, in a list if there are several, for the first rank with an answer. Where several Pythons
-    may have written it, they must agree.
+    may have written it, they must agree. `assumes_imports`: bare names of operations are taken for TensorFlow's.
 
     Raises:
         OtherSizes: If it may be followed with other sizes of the inputs.
@@ -65,7 +67,7 @@ def follow(
         try:
             free = _stored_list(closure)
             for code, python in readings(text):
-                trace = Trace(inputs(rank))
+                trace = Trace(inputs(rank), assumed=set() if assumes_imports else None)
                 given = (
                     trace.input_tensors[0] if len(trace.input_tensors) == 1 else trace.input_tensors
                 )

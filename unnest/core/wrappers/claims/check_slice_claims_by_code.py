@@ -42,12 +42,32 @@ def checked(claim: SliceClaim, slices: Sequence[Slice], shape: Shape | None = No
 
     `shape` is that of the source. Code that can be followed to its end says more than its numeric arguments. A
     remainder that no slice takes is no objection, nor are rows in order, from the first on, that do not depend on how
-    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough.
+    many there are: such code knows the batch that it was made for. One slice that does more than cut is enough. What
+    follows only if bare names are TensorFlow's functions is said with these names, and proves nothing.
     """
     count = (shape[0] if shape else None) or _rows_tried(len(slices))
     if claim.status is ClaimStatus.LATE:
         return _bound_late(claim, slices, shape, count)
     parts = _each(slices, count, shape)
+    checked_claim = _checked_by_parts(claim, slices, parts, shape, count)
+    assumed = sorted({f"`{name}`" for part in parts if part is not None for name in part.assumed})
+    if not assumed or checked_claim.sentence in {claim.sentence, None}:
+        return checked_claim
+    is_rows = checked_claim.status is ClaimStatus.ROWS
+    return checked_claim._replace(
+        status=ClaimStatus.PARTLY if is_rows else checked_claim.status,
+        sentence=f"{checked_claim.sentence}, taking {' and '.join(assumed)} for TensorFlow's",
+    )
+
+
+def _checked_by_parts(
+    claim: SliceClaim,
+    slices: Sequence[Slice],
+    parts: Sequence[CodeRows | None],
+    shape: Shape | None,
+    count: int,
+) -> SliceClaim:
+    """Return the claim of slices, unless the rows that their code takes say otherwise; None: not followed."""
     if claim.status is not ClaimStatus.OTHERWISE and (reason := _change(slices, parts)) is not None:
         return SliceClaim(ClaimStatus.OTHERWISE, reason)
     followed = [part for part in parts if part is not None]
@@ -85,7 +105,7 @@ def _bound_late(
     for part, of_larger in zip(
         _each(slices, count, shape), _each(slices, larger, shape), strict=True
     ):
-        if part is None or of_larger is None or part.change or part.is_partly:
+        if part is None or of_larger is None or part.change or part.is_partly or part.assumed:
             continue
         is_literal = larger > count and part.numbers == of_larger.numbers and 0 not in part.numbers
         if not is_literal and not _is_last_part(part.numbers, count, len(slices)):
@@ -140,7 +160,10 @@ def _may_be(parts: Sequence[CodeRows], count: int) -> bool:
 def are_followed(slices: Sequence[Slice], shape: Shape | None) -> bool:
     """Return True if the code of every slice can be followed to its end; `shape` is the source's."""
     count = (shape[0] if shape else None) or _rows_tried(len(slices))
-    return all(part is not None and not part.is_partly for part in _each(slices, count, shape))
+    return all(
+        part is not None and not part.is_partly and not part.assumed
+        for part in _each(slices, count, shape)
+    )
 
 
 def takes_all_rows(cut: Slice) -> bool:
@@ -148,7 +171,8 @@ def takes_all_rows(cut: Slice) -> bool:
     for rows in (1, 7, ROWS_A_PART):
         parts = _parts([cut], rows)
         if parts is None or any(
-            part.change or part.is_partly or part.numbers != tuple(range(rows)) for part in parts
+            part.change or part.is_partly or part.assumed or part.numbers != tuple(range(rows))
+            for part in parts
         ):
             return False
     return True
@@ -316,7 +340,8 @@ def _slice_result(
     if count > MAX_RESULT_ELEMENTS:
         return None
     row = None if shape is None else shape[1:]
-    follow = partial(code_result_rows, [_numbered(count)], None if row is None else (None, *row))
+    shape = None if row is None else (None, *row)
+    follow = partial(code_result_rows, [_numbered(count)], shape, assumes_imports=True)
     return (
         code_answer(layer, (_slice_result, count, row), follow)
         if count <= MOST_ROWS

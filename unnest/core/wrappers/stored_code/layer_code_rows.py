@@ -40,9 +40,12 @@ RANKS = (2, 4, 3, 5)
 
 
 def code_result_rows(
-    rows: Sequence[Array], shape: Shape | None, layer: Layer
+    rows: Sequence[Array], shape: Shape | None, layer: Layer, *, assumes_imports: bool = False
 ) -> tuple[CodeRows | None, ...] | None:
-    """Return the rows in each result of a layer's code for such tensors; None if it cannot be followed."""
+    """Return the rows in each result of a layer's code for such tensors; None if it cannot be followed.
+
+    `assumes_imports`: bare names of operations are taken for TensorFlow's functions.
+    """
     if not code_names_and_numbers.is_function(layer):
         return None
     from unnest.core.wrappers.stored_code import (
@@ -50,7 +53,12 @@ def code_result_rows(
     )
 
     return traced_rows.rows_of_code(
-        layer.settings.get("function"), stored_arguments(layer), rows, shape, RANKS
+        layer.settings.get("function"),
+        stored_arguments(layer),
+        rows,
+        shape,
+        RANKS,
+        assumes_imports=assumes_imports,
     )
 
 

@@ -43,13 +43,15 @@ class CodeRows(NamedTuple):
 
     `change`: what it does beside moving whole rows, as in `reverses axis 1`; then `numbers` are empty. `is_partly`:
     whether they may be parts of rows, because a size or a bound along another axis is not known, or of another type,
-    because the code casts them. `first`: how many entries are left of axes that may be longer.
+    because the code casts them. `first`: how many entries are left of axes that may be longer. `assumed`: the bare
+    names that were taken for TensorFlow's functions.
     """
 
     numbers: tuple[int, ...] = ()
     change: str = ""
     is_partly: bool = False
     first: tuple[int, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 def rows_of_code(
@@ -58,11 +60,14 @@ def rows_of_code(
     rows: Sequence[Array],
     shape: Shape | None,
     ranks: Sequence[int],
+    *,
+    assumes_imports: bool = False,
 ) -> tuple[CodeRows | None, ...] | None:
     """Return the rows in each result of stored code, None for one that holds none; None without an answer.
 
     The code is given a tensor for each entry of `rows`, the numbers of its rows (int32), with the other axes of
     `shape`; where that is not known, `ranks` are tried. `values` are the layer's arguments.
+    `assumes_imports`: as in `follow`.
     """
     row = (
         None
@@ -75,7 +80,14 @@ def rows_of_code(
         return [TracedInput(each, sizes[: rank - 1], is_sized=row is not None) for each in rows]
 
     def trial(sizes: tuple[int, ...]) -> tuple[CodeRows | None, ...] | None:
-        return follow(function, values, partial(inputs, sizes), ranks, _results)
+        return follow(
+            function,
+            values,
+            partial(inputs, sizes),
+            ranks,
+            _results,
+            assumes_imports=assumes_imports,
+        )
 
     try:
         found = trial(LARGE if row is None else row)
@@ -92,6 +104,7 @@ def rows_of_code(
                 lambda _: [TracedInput(each, sizes) for each in rows],
                 [0],
                 _results,
+                assumes_imports=assumes_imports,
             )
             return (
                 None if named is None else tuple(each and _of_named_sizes(each) for each in named)
@@ -126,7 +139,7 @@ def _with_larger_axes(
         for each, other in zip(found, larger, strict=True)
     ]
     return tuple(
-        CodeRows(change=TAKES_A_PART) if is_part else each
+        CodeRows(change=TAKES_A_PART, assumed=each.assumed) if each and is_part else each
         for each, is_part in zip(found, parts, strict=True)
     )
 
@@ -151,9 +164,11 @@ def _results(trace: Trace) -> tuple[CodeRows | None, ...] | None:
     results = trace.result if isinstance(trace.result, (list, tuple)) else [trace.result]
     if not any(isinstance(value, TracedTensor) for value in results):
         return None
-    return tuple(
+    found = (
         _rows_in(trace, value) if isinstance(value, TracedTensor) else None for value in results
     )
+    assumed = tuple(sorted(trace.assumed or ()))
+    return tuple(each and each._replace(assumed=assumed) for each in found)
 
 
 def _rows_in(trace: Trace, tensor: TracedTensor) -> CodeRows | None:

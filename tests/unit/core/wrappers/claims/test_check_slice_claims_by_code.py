@@ -22,6 +22,8 @@ from unnest.core.wrappers.claims.slice_claims import ClaimStatus, SliceClaim
 tf: Any = None  # what the code of these functions names; they are read, not called
 K: Any = None
 helper: Any = None
+split: Any = None
+shape: Any = None
 
 
 def halves(x: Any, i: int, parts: int) -> Any:
@@ -215,6 +217,61 @@ def test_code_that_cannot_be_followed_may_not_compute(function: Any, name: str) 
     """Arguments such as these belong to many functions."""
     sentence = f"the code of lambda_0 does more than cut rows: it uses `{name}`"
     assert told(function) == SliceClaim(ClaimStatus.OTHERWISE, sentence)
+
+
+def _by_shape(x: Any, i: int, parts: int) -> Any:
+    n = shape(x)[0] // parts
+    return x[i * n : (i + 1) * n]
+
+
+OPEN = SliceClaim(ClaimStatus.OTHERWISE, "no numbers")
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(lambda x, i, parts: split(x, parts)[i], "split"), (_by_shape, "shape")],
+)
+def test_bare_names_may_be_functions_of_tensorflow(function: Any, name: str) -> None:
+    """They make a claim that is open good, and say what they are taken for; numbers that tell are better."""
+    sentence = (
+        "the code of lambda_0, lambda_1 takes all rows, each once and in order, but for a remainder of fewer rows than "
+        f"slices, taking `{name}` for TensorFlow's"
+    )
+    found = told(function, OPEN)
+    assert found.status is ClaimStatus.PARTLY
+    assert found.sentence in (
+        sentence,
+        sentence.replace(", but for a remainder of fewer rows than slices", ""),
+    )
+    assert told(function) == CLAIM
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x, i, parts: split(x, parts)[1 - i], "takes the rows in another order"),
+        (
+            lambda x, i, parts: split(x, parts, 1)[i],
+            "more than cut rows: it takes a part of its rows",
+        ),
+        (
+            lambda x, i, parts: split(x, parts)[i] / 255.0,
+            "more than cut rows: it computes with the values (`/`)",
+        ),
+    ],
+    ids=["another order", "another axis", "computes"],
+)
+def test_what_bare_names_speak_against(function: Any, reason: str) -> None:
+    sentence = f"{reason}, taking `split` for TensorFlow's"
+    found = told(function)
+    assert (found.status, str(found.sentence)[-len(sentence) :]) == (
+        ClaimStatus.OTHERWISE,
+        sentence,
+    )
+
+
+def test_a_bare_name_that_no_operation_has_says_nothing() -> None:
+    assert told(lambda x, i, parts: helper(x, parts)[i]) == CLAIM
 
 
 def test_code_that_cannot_be_followed_may_compute_its_bounds() -> None:
