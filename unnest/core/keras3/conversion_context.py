@@ -170,8 +170,7 @@ class Context:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class OldLayer:
+class OldLayer(NamedTuple):
     """A layer of an older model, as the rule of its class takes it; `name` is the one it has in the result."""
 
     kind: str
@@ -182,11 +181,11 @@ class OldLayer:
 
     def with_changed_arguments(self, changes: Config) -> OldLayer:
         """Return the layer with these arguments in its config."""
-        return replace(self, config={**self.config, **changes})
+        return self._replace(config={**self.config, **changes})
 
     def without(self, *arguments: str) -> OldLayer:
         """Return the layer without these arguments in its config."""
-        return replace(self, config={k: v for k, v in self.config.items() if k not in arguments})
+        return self._replace(config={k: v for k, v in self.config.items() if k not in arguments})
 
     def as_new(self, config: JsonObject, weights: Weights | None = None) -> NewLayer:
         """Return Keras 3's layer of this class and name; its weights are kept unless others are given."""

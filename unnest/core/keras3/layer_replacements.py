@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from unnest.core.keras3_op_node import GraphTensor, Input, Operand, OpNode, Part
@@ -21,8 +22,7 @@ NUMPY = "keras.src.ops.numpy"
 MODEL_MODULES = {FUNCTIONAL: "keras.src.models.functional", SEQUENTIAL: "keras"}
 
 
-@dataclass(frozen=True)
-class NewLayer:
+class NewLayer(NamedTuple):
     """A layer of Keras 3 with its weights, in the order in which its class lists them.
 
     A model's weights each bear their layers' names in `owner`. `registered_name` is set for a custom class,
@@ -37,7 +37,7 @@ class NewLayer:
     module: str | None = "keras.layers"
     registered_name: str | None = None
     build_shape: tuple[int | None, ...] | None = None
-    call_arguments: Mapping[str, Json] = field(default_factory=dict)
+    call_arguments: Mapping[str, Json] = MappingProxyType({})
 
     @property
     def entry(self) -> JsonObject:
@@ -52,7 +52,7 @@ class NewLayer:
 
     def renamed(self, name: str) -> NewLayer:
         """Return the layer under another name."""
-        return replace(self, name=name, config={**self.config, "name": name})
+        return self._replace(name=name, config={**self.config, "name": name})
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class EqualRows:
         return self.numbers.setdefault(tensor, len(self.numbers))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LayerArguments:
     """The arguments of one call: positional and named, tensors in any structure."""
 

@@ -66,7 +66,7 @@ def of_layer(
         raise refused(layer.name, layer.class_name, "Keras 3 may add these along another axis")
     config: JsonObject = {"name": negative_name, "scale": -1.0, "offset": 0.0}
     negative = LayerCall(NewLayer(negative_name, "Rescaling", config), (*others,))
-    return replace(layer, class_name="Subtract"), [[first, negative]]
+    return layer._replace(class_name="Subtract"), [[first, negative]]
 
 
 def is_taken_for_bias(first: Shape, second: Shape) -> bool:

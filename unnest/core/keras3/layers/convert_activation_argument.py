@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeGuard
 
 from unnest.core.keras3 import convert_config_values, derived_weights
@@ -64,8 +63,8 @@ def with_converted_activation(layer: NewLayer, context: Context) -> Piece:
             {k: v for k, v in layer.config.items() if k != "activation"}
         )
         own = len(layer.weights) if promised is None else promised.total
-        inner = replace(layer.renamed(f"{layer.name}_linear"), weights=layer.weights[:own])
-        inner = replace(inner, config={**inner.config, "activation": "linear"})
+        inner = layer.renamed(f"{layer.name}_linear")._replace(weights=layer.weights[:own])
+        inner = inner._replace(config={**inner.config, "activation": "linear"})
         context.note("activation-layer", layer.name)
         behind = context.convert_layer(found, layer.name, layer.weights[own:])
         if not isinstance(behind, NewLayer):
@@ -75,14 +74,14 @@ def with_converted_activation(layer: NewLayer, context: Context) -> Piece:
                 f"its activation {found['class_name']} is several layers today",
             )
         return chain(inner, behind.renamed(layer.name))
-    new = replace(layer, config={**layer.config, "activation": found})
+    new = layer._replace(config={**layer.config, "activation": found})
     if found != HARD_SIGMOID:
         return new
     if layer.class_name == "Activation":
         context.note("hard-sigmoid", layer.name)
         return chain(_rescaling(f"{layer.name}_rescaled", layer.config.get("dtype")), new)
-    return replace(
-        new, weights=scale_weights(new.weights, hard_sigmoid_factors(new), layer.name, context)
+    return new._replace(
+        weights=scale_weights(new.weights, hard_sigmoid_factors(new), layer.name, context)
     )
 
 

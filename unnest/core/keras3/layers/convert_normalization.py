@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from unnest.core.keras3.conversion_context import Context, OldLayer, has_initializer_dtypes, listed
 from unnest.core.keras3.layer_replacements import Choice, NewLayer, Piece
@@ -74,6 +73,6 @@ def _built(layer: NewLayer, spec: Spec | None, context: Context) -> NewLayer:
         return layer
     context.note("known-size", layer.name, listed(mean))
     sizes = dict(zip(sorted(axes), mean, strict=True))
-    return replace(
-        layer, build_shape=tuple(sizes.get(axis, size) for axis, size in enumerate(spec.shape))
+    return layer._replace(
+        build_shape=tuple(sizes.get(axis, size) for axis, size in enumerate(spec.shape))
     )

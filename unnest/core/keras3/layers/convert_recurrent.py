@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from unnest.core.keras3 import convert_constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer
@@ -130,7 +129,7 @@ def cudnn(old: OldLayer) -> Piece:
     settings: Config = {**CUDNN_ACTIVATIONS, "use_bias": True}
     if base == "GRU":
         settings = {**settings, "reset_after": True}
-    return recurrent_layer(replace(old, kind=base).with_changed_arguments(settings))
+    return recurrent_layer(old._replace(kind=base).with_changed_arguments(settings))
 
 
 #: The only activations that CuDNN computes.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.layer_replacements import Piece
 from unnest.core.keras3.layers.kept_layers import plain_layer
@@ -18,7 +16,7 @@ def thresholded_relu(old: OldLayer) -> Piece:
     own = old.without("theta").with_changed_arguments(
         {"threshold": threshold, "max_value": None, "negative_slope": 0.0}
     )
-    return plain_layer(replace(own, kind="ReLU"))
+    return plain_layer(own._replace(kind="ReLU"))
 
 
 def merge(old: OldLayer) -> Piece:
@@ -37,7 +35,7 @@ def merge(old: OldLayer) -> Piece:
     if mode == "dot":
         new["axes"] = old.config.get("dot_axes", -1)
         new["normalize"] = False
-    return plain_layer(replace(old, kind=MERGE_MODES[str(mode)].name, config=new))
+    return plain_layer(old._replace(kind=MERGE_MODES[str(mode)].name, config=new))
 
 
 def _merge_by_function(old: OldLayer) -> Piece:
@@ -54,5 +52,5 @@ def _merge_by_function(old: OldLayer) -> Piece:
         if key in old.config
     }
     return lambda_layer_rule.rule(
-        replace(old, kind="Lambda", config={"name": old.name, **named, **kept})
+        old._replace(kind="Lambda", config={"name": old.name, **named, **kept})
     )

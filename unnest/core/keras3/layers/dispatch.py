@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from unnest.core.architecture import is_model
@@ -51,7 +50,7 @@ def _with_trained_marked(made: Piece, *, frozen: bool) -> Piece:
             lambda specs, dtypes: _with_trained_marked(made.resolved(specs, dtypes), frozen=frozen)
         )
     if isinstance(made, NewLayer) and made.weights and not is_model(made.entry):
-        return replace(made, weights=tuple(_marked_as_trained(made, frozen=frozen)))
+        return made._replace(weights=tuple(_marked_as_trained(made, frozen=frozen)))
     return made
 
 

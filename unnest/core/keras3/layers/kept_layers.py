@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from unnest.core.json_tree import is_list
 from unnest.core.keras3 import convert_config_values, convert_constructor_arguments
@@ -73,7 +72,7 @@ def attention(old: OldLayer) -> Piece:
     made = plain_layer(old.without("causal"))
     assert isinstance(made, NewLayer)
     old.note("causal-attention")
-    return replace(made, call_arguments={"use_causal_mask": True})
+    return made._replace(call_arguments={"use_causal_mask": True})
 
 
 def activation_layer(old: OldLayer) -> Piece:
@@ -94,7 +93,7 @@ def softmax(old: OldLayer) -> Piece:
         raise old.refused("heeds a mask in Keras 3, along another axis than the last")
     old.note("mask")
     own = old.without("axis").with_changed_arguments({"activation": "softmax"})
-    return plain_layer(replace(own, kind="Activation"))
+    return plain_layer(own._replace(kind="Activation"))
 
 
 def prelu(old: OldLayer) -> Piece:
@@ -174,7 +173,7 @@ def gaussian_noise(old: OldLayer) -> Piece:
     old.note("large-noise")
     factor = 2.0 ** math.ceil(math.log2(deviation))  # a power of two: nothing is rounded
     smaller = plain_layer(
-        replace(old, name=f"{old.name}gaussian_noise").with_changed_arguments(
+        old._replace(name=f"{old.name}gaussian_noise").with_changed_arguments(
             {"stddev": deviation / factor}
         )
     )

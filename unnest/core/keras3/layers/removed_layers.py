@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from unnest.core.keras3 import convert_constructor_arguments, derived_weights
 from unnest.core.keras3.conversion_context import Context, OldLayer, refused
@@ -49,9 +49,9 @@ def _einsum(old: OldLayer, suffix: str, settings: JsonObject) -> NewLayer:
     }
     bias = {} if old.config.get("use_bias", True) else {"bias_axes": None}
     config = {**rules_and_activation, **settings, **bias}
-    dense = _as_today(replace(old, kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
+    dense = _as_today(old._replace(kind="EinsumDense", name=f"{old.name}_{suffix}", config=config))
     trainable = bool(old.config.get("trainable", True))
-    return replace(dense, config={**dense.config, "trainable": trainable})
+    return dense._replace(config={**dense.config, "trainable": trainable})
 
 
 def locally_connected(old: OldLayer) -> Piece:
@@ -66,8 +66,7 @@ def locally_connected(old: OldLayer) -> Piece:
     return Choice(lambda specs, _: _locally_connected(old, specs[0]))
 
 
-@dataclass(frozen=True)
-class _Patches:
+class _Patches(NamedTuple):
     """The patches of an input that a locally connected layer multiplies by kernels of their own.
 
     `sizes` and `channels` are those of the input, whose channels come first if `channels_first`; `kernel` and `strides`
@@ -115,7 +114,7 @@ def _locally_connected(old: OldLayer, spec: Spec | None) -> Piece:
     patches, name = _patches(old, spec), old.name
     count, filters = prod(patches.places), int(str(old.config["filters"]))
     dense = _einsum(
-        replace(old, weights=_patch_weights(old, patches, filters)), "dense",
+        old._replace(weights=_patch_weights(old, patches, filters)), "dense",
         {"equation": "abc,bcd->abd", "output_shape": [count, filters], "bias_axes": "bd"},
     )  # fmt: skip
     activated_dense = with_converted_activation(dense, old.context)
@@ -200,14 +199,14 @@ def maxout(old: OldLayer) -> Piece:
 def highway(old: OldLayer) -> Piece:
     """Convert Highway: a gate between a dense layer and its input."""
     old.note("keras-1-layer")
-    own = replace(_keras_2(old), kind="Dense")
+    own = _keras_2(old)._replace(kind="Dense")
     biased = bool(own.config["use_bias"])
     if old.weights and len(old.weights) != 2 + 2 * biased:
         raise old.refused(f"has {len(old.weights)} weights, and its config promises others")
     size = old.weights[0].shape[1] if old.weights else old.config.get("input_dim")
     if not isinstance(size, int):
         raise old.refused("its size is not stored")
-    transform = replace(own, name=f"{old.name}_transform", weights=old.weights[::2])
+    transform = own._replace(name=f"{old.name}_transform", weights=old.weights[::2])
     dense = _as_today(transform.with_changed_arguments({"units": size}))
     gate_config: JsonObject = {
         "units": size,
@@ -215,7 +214,7 @@ def highway(old: OldLayer) -> Piece:
         "use_bias": biased,
         "trainable": own.config.get("trainable", True),
     }
-    carry = replace(own, name=f"{old.name}_carry", config=gate_config, weights=old.weights[1::2])
+    carry = own._replace(name=f"{old.name}_carry", config=gate_config, weights=old.weights[1::2])
     gate = _as_today(carry)
     made = with_converted_activation(dense, old.context)
     if not isinstance(made, NewLayer):
@@ -239,7 +238,7 @@ def _keras_2(old: OldLayer) -> OldLayer:
     left = old.without("bias", "init", "input_dim", "batch_input_shape", "input_dtype").config
     config = {names.get(k, k): v for k, v in left.items()}
     config["use_bias"] = old.config.get("bias", old.config.get("use_bias", True))
-    return replace(old, config=config)
+    return old._replace(config=config)
 
 
 def with_time_and_batch_swapped(made: Piece, old: OldLayer) -> Piece:
@@ -275,7 +274,7 @@ def with_bias_on_last_axis(made: NewLayer, context: Context) -> Piece:
         to_last = [*range(2, window_axes + 2), 1]
         to_first = [window_axes + 1, *range(1, window_axes + 1)]
         inner = made.renamed(f"{name}_channels_last")
-        inner = replace(inner, config={**inner.config, "data_format": "channels_last"})
+        inner = inner._replace(config={**inner.config, "data_format": "channels_last"})
         return chain(
             keras_layer("Permute", f"{name}_to_last", {"dims": to_last}),
             inner,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,7 +178,7 @@ def test_maxout_is_the_largest_of_dense_layers() -> None:
         ["l", 1, False],
     )
     assert [c.rule for c in context.conversions()] == ["keras-1-layer"]
-    unbiased = replace(old.with_changed_arguments({"bias": False}), weights=())
+    unbiased = old.with_changed_arguments({"bias": False})._replace(weights=())
     (dense, _) = entries(removed_layers.maxout(unbiased), None, 4)
     assert settings(dense, "bias_axes") == [None]
 

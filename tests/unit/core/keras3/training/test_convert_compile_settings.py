@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -120,7 +119,7 @@ def test_a_state_that_does_not_fit_leaves_the_settings() -> None:
 
 def test_weights_that_are_not_trained_have_no_slots() -> None:
     context = Context.of("2.2.4", "tensorflow")
-    frozen = replace(model("p"), weights=(KERNEL._replace(trained=False), BIAS))
+    frozen = model("p")._replace(weights=(KERNEL._replace(trained=False), BIAS))
     given = stored({"optimizer_config": SGD, "loss": "mse"})._replace(
         optimizer=(STATE[0], STATE[2])
     )
