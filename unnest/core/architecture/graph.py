@@ -9,7 +9,7 @@ numbers the file gives them (`Layer.first` holds the difference).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -89,7 +89,7 @@ class Layer(_StoredLayer):
         return is_model(self.stored)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """One model's layers in stored order, with its input and output tensors."""
 
@@ -100,7 +100,7 @@ class Graph:
     model: JsonObject
     sequential: bool = False
     #: The same graph of the config alone, which a nested model and the same model by itself share; None for itself.
-    of_config: Graph | None = field(default=None, compare=False, repr=False)
+    of_config: Graph | None = None
 
     @property
     def shared(self) -> Graph:

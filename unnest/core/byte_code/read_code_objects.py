@@ -21,7 +21,7 @@ import binascii
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Literal, TypeAlias
 
@@ -62,7 +62,7 @@ class Opaque:
     parts: tuple[Constant, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CodeSlice:
     """A slice of constants, which 3.14 keeps as one."""
 
@@ -71,7 +71,7 @@ class CodeSlice:
     step: Constant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CodeObject:
     """One function's code.
 
@@ -95,7 +95,7 @@ class CodeObject:
     cells: tuple[str, ...]
     slots: tuple[str, ...]
     handlers: bool = False
-    file: str = field(default="", compare=False)
+    file: str = ""
 
 
 def constants_within(constants: Sequence[Constant]) -> Iterator[Constant]:

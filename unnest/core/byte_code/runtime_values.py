@@ -28,7 +28,7 @@ class Exit(Internal, Enum):
     EXIT = "what leaves a with block"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Entrance(Internal, Generic[DomainValue]):
     """The method that enters a `with` block, before it is called."""
 
@@ -43,35 +43,35 @@ class CommonConstant(Internal, Enum):
     ANY = "any"
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Iteration(Internal, Generic[DomainValue]):
     """The result of GET_ITER: the values still to come."""
 
     values: Iterator[DomainValue]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class InnerCode(Internal):
     """The code of an inner function, before it is one."""
 
     code: CodeObject
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Cell(Internal, Generic[DomainValue]):
     """A variable that a function shares with those inside of it."""
 
     held: StackValue[DomainValue]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Cells(Internal, Generic[DomainValue]):
     """The cells that an inner function captures, in its order."""
 
     cells: tuple[Cell[DomainValue], ...] = ()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class InnerFunction(Internal, Generic[DomainValue]):
     """An inner function: its code, the cells that it captured, and the defaults of its last arguments."""
 

@@ -32,19 +32,19 @@ class Name:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class Method:
     """A method of a list or shape, ready to be called."""
 
     call: Callable[..., PythonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class NameScope:
     """The object of a `with` statement: a device, a name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, repr=False)
 class PythonFunction:
     """An inner function as a value: `call` gives what it returns for arguments and keywords."""
 
