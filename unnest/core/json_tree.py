@@ -84,14 +84,14 @@ def objects(value: Json, *, keys: Callable[[str], bool] | None = None) -> Iterat
     pending: list[Json] = [value]
     while pending:
         part = pending.pop()
-        if is_object(part):
+        if isinstance(part, dict) or is_object(part):  # the usual types first: no walk is as hot
             yield part
             inner = [
                 each
                 for key, each in part.items()
                 if type(each) not in LEAVES and (keys is None or keys(key))
             ]
-        elif is_list(part):
+        elif isinstance(part, list) or is_list(part):
             inner = [each for each in part if type(each) not in LEAVES]
         else:
             continue

@@ -144,7 +144,7 @@ def _has_code(entry: JsonObject) -> bool:
     if "class_name" not in entry:
         return False
     config = entry.get("config")
-    return isinstance(config, Mapping) and any(
+    return json_tree.is_object(config) and any(
         function_parts(config.get(key))[0] is not None
         for key in _function_arguments(str(entry["class_name"]), config)
     )

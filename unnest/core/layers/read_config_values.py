@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.json_tree import OBJECT, is_list, is_object
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 
@@ -55,14 +55,14 @@ def is_stored_lambda(value: Json) -> bool:
 
     (Source: `.keras` files of Keras 2.13 to 3.15: serialize_keras_object.)
     """
-    return isinstance(value, OBJECT) and (
+    return is_object(value) and (
         value.get("class_name") == LAMBDA or is_lambda_without_class(value)
     )
 
 
 def is_lambda_without_class(value: Json) -> bool:
     """Return True for the config of a lambda alone, as a `.keras` has an activation that is one."""
-    if not isinstance(value, OBJECT) or set(value) != {"value"}:
+    if not is_object(value) or set(value) != {"value"}:
         return False
     parts = value["value"]
     return is_list(parts) and len(parts) == len(LAMBDA_PARTS) and isinstance(parts[0], str)
