@@ -81,7 +81,7 @@ def recognise(
         if objection is None
     ]
     near: dict[str, NearMiss] = {}
-    for miss in (*misses, *filter(None, objections)):
+    for miss in (*filter(None, objections), *misses):
         near.setdefault(miss.layer, miss)
     if not found and not near:
         near = {miss.layer: miss for miss in _never_joined(graph)}

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.judged import only_wrapper
-from tests.unit.core.build import functional, layer, nested, source
-from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, TOWERS, split
+from tests.unit.core.build import DENSE, functional, layer, nested, source
+from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, TOWERS, concatenate, split
 from tests.unit.core.wrappers.near import OUTER, reasons
+from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import (
@@ -119,3 +120,21 @@ def test_custom_classes_that_end_none(before: dict[str, Any], changes: dict[str,
     graph = read(functional(source(), before, *cuts, CUT_TOWERS, MERGE, **OUTER))
     wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
     assert reason_by_masks(graph, wrapper, custom_classes_end_masks=True) is None
+
+
+def _cut(x: Any, i: int) -> Any:
+    return tf.split(x, 2)[i]
+
+
+tf: Any = None  # what the code names; it is read, not called
+
+
+def test_towers_of_own_layers_have_the_same_reason() -> None:
+    cuts = [
+        layer(f"s{i}", ["made"], kind="Lambda", function=function(_cut), arguments={"i": i})
+        for i in range(2)
+    ]
+    dense = layer("d", ["s0"], ["s1"], **DENSE)
+    merge = concatenate("m", ("d", 0, 0), ("d", 1, 0))
+    reason = "the mask of made ends at the slices, and would reach d without them"
+    assert reasons(source(), MASKED, *cuts, dense, merge) == {"m": reason}
