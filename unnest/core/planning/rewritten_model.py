@@ -15,6 +15,7 @@ from unnest.core.plan import Plan, Refusal, Rewritten
 from unnest.core.rewrite.compile_settings_and_optimizer_state import (
     rename_outputs,
     reorder_optimizer_state,
+    reorder_outputs,
 )
 from unnest.core.rewrite.model_with_weights import ModelWithWeights, Unwrapped
 from unnest.core.weight_assignment.check_weights_fit_architecture import misshapen_layer
@@ -56,7 +57,7 @@ def with_output(parallel: Plan, start: ModelWithWeights, unwrapped: Unwrapped) -
         architecture=_architecture(stored, start.model, unwrapped)
         if stored.contents != "weights"
         else None,
-        training=rename_outputs(stored.training, unwrapped.outputs),
+        training=_compile_settings(stored.training, unwrapped),
         groups=groups,
         optimizer=state,
     )
@@ -82,8 +83,14 @@ def _architecture(stored: Stored, before: JsonObject, unwrapped: Unwrapped) -> J
         return after
     return {
         **after,
-        "compile_config": rename_outputs(settings, unwrapped.outputs),
+        "compile_config": _compile_settings(settings, unwrapped),
     }
+
+
+def _compile_settings(before: JsonObject | None, unwrapped: Unwrapped) -> JsonObject | None:
+    """Return the parallel model's compile settings by the names, and in the order, of the outputs that are left."""
+    count = len(read(unwrapped.left.model).outputs)
+    return reorder_outputs(rename_outputs(before, unwrapped.outputs), unwrapped.positions, count)
 
 
 def _optimizer_state(stored: Stored, unwrapped: Unwrapped) -> tuple[Tensor, ...] | None:

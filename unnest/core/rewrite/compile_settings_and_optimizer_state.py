@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Graph
 from unnest.core.architecture.input_output_names import OUTPUTS, end_names, has_keys
+from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.optimizer_classes import OPTIMIZER_KEYS
 from unnest.core.model import Json, JsonObject, Tensor
 
@@ -19,6 +20,34 @@ def rename_outputs(training: JsonObject | None, outputs: Mapping[str, str]) -> J
     if training is None or all(old == new for old, new in outputs.items()):
         return training
     return {k: v if k in OPTIMIZER_KEYS else _rename_keys(v, outputs) for k, v in training.items()}
+
+
+OUTPUT_LISTS: Mapping[str, Json] = {
+    "loss": None, "loss_weights": 1.0, "metrics": [], "weighted_metrics": [], "sample_weight_mode": None,
+}  # fmt: skip
+"""Compile settings that may be a list with an entry for each output -> the entry of an output that had none."""
+
+
+def reorder_outputs(
+    training: JsonObject | None, positions: Sequence[int], count: int
+) -> JsonObject | None:
+    """Return the compile settings with lists by output in the order of a model of `count` outputs.
+
+    `positions`: which of its outputs each of the outputs is that the settings are for. A list of metrics is one for
+    each output only if its entries are lists: others are for all outputs.
+    """
+    if training is None or [*positions] == [*range(count)]:
+        return training
+
+    def reordered(key: str, value: Json) -> Json:
+        if key not in OUTPUT_LISTS or not is_list(value) or len(value) != len(positions):
+            return value
+        if "metrics" in key and not all(is_list(part) for part in value):
+            return value
+        entries = dict(zip(positions, value, strict=True))
+        return [entries.get(position, OUTPUT_LISTS[key]) for position in range(count)]
+
+    return {key: reordered(key, value) for key, value in training.items()}
 
 
 def _rename_keys(value: Json, outputs: Mapping[str, str]) -> Json:

@@ -106,7 +106,8 @@ class Unwrapped(NamedTuple):
     """A top-level model without its wrappers, and what was found on the way.
 
     `left` is what is left of the model, with its weights; `template` the innermost template. `outputs` leads from the
-    output names of the parallel model to those of `left`, as Keras compiles for them; `moved`: layers stand in another
+    output names of the parallel model to those of `left`, as Keras compiles for them, `positions` from its outputs to
+    those of `left` by number; `moved`: layers stand in another
     order than before; `removed`: names of the slice and merge layers that are gone; `refusal` is why the weights
     cannot be placed, and then `left` is the parallel model itself.
     """
@@ -116,6 +117,7 @@ class Unwrapped(NamedTuple):
     template: Template | None
     findings: tuple[Finding, ...]
     outputs: Mapping[str, str]
+    positions: tuple[int, ...]
     moved: bool
     removed: frozenset[str]
     refusal: str | None

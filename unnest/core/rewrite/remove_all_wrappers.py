@@ -48,6 +48,7 @@ def unwrap_all(
         unwrapping.innermost,
         tuple(unwrapping.findings),
         {name: after[position] for name, position in positions if position < len(after)},
+        tuple(unwrapping.outputs),
         unwrapping.moved,
         frozenset(unwrapping.removed),
         refusal,

@@ -11,6 +11,7 @@ from unnest.core.rewrite.compile_settings_and_optimizer_state import (
     output_names,
     rename_outputs,
     reorder_optimizer_state,
+    reorder_outputs,
 )
 
 
@@ -27,6 +28,28 @@ def test_losses_metrics_and_weights_by_output_follow_the_merge_layers_new_names(
         "metrics": [{"class_name": "Mean", "config": {"name": "a_mae"}}],
         "optimizer_config": {"class_name": "Adam", "config": {"concatenate_1": 1}},
     }
+
+
+def test_lists_by_output_follow_the_order_of_the_outputs() -> None:
+    """Of metrics only lists of lists are by output; an output that the parallel model had not is not trained."""
+    training: JsonObject = {
+        "loss": ["mae", "mse"],
+        "loss_weights": [1.0, 0.5],
+        "metrics": ["mse", "mae"],
+        "weighted_metrics": [["a"], []],
+        "sample_weight_mode": None,
+    }
+    assert reorder_outputs(training, (2, 0), 3) == {
+        "loss": ["mse", None, "mae"],
+        "loss_weights": [0.5, 1.0, 1.0],
+        "metrics": ["mse", "mae"],
+        "weighted_metrics": [[], [], ["a"]],
+        "sample_weight_mode": None,
+    }
+    by_name: JsonObject = {"loss": {"a": "mse"}, "loss_weights": [1.0]}
+    assert reorder_outputs(by_name, (1, 0), 2) == by_name
+    assert reorder_outputs(training, (0, 1), 2) is training
+    assert reorder_outputs(None, (1, 0), 2) is None
 
 
 def test_nothing_to_rename_is_the_very_object() -> None:
