@@ -58,7 +58,9 @@ def why_not_tf_keras(model: Stored, container: str) -> str | None:
 
 def _unread_function(model: Stored, container: str) -> str | None:
     """Return why Keras 2 does not load an `.h5` with a custom function that it wrote; None if it does."""
-    layer = unloadable_models.layer_with_function_object(model) if container == "h5" else None
+    if container != "h5":
+        return None
+    layer = memoize(unloadable_models.layer_with_function_object, model)
     return (
         layer
         and f"a function of one's own in {layer}, in a form that Keras 2 reads from a .keras alone"

@@ -26,8 +26,8 @@ def current_class_name(class_name: str) -> str:
         return "Functional"
     if class_name in OTHER_NAMES:
         return OTHER_NAMES[class_name]
-    bare = class_name[:-2] if class_name.endswith(("V1", "V2")) else class_name
-    return bare if layer_record(bare).exported else class_name
+    is_numbered = class_name.endswith(("V1", "V2")) and layer_record(class_name[:-2]).exported
+    return class_name[:-2] if is_numbered else class_name
 
 
 def record_of(class_name: str, config: Json) -> KerasLayer:

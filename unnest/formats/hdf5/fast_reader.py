@@ -281,7 +281,8 @@ class PlainFile:
                 address and PAIR.unpack(self._content.read(address, PAIR.size))[1] >= SMALLEST_HEAP
             )
             text = self._heaps.text(address, index)
-            require(len(text) == length and b"\0" not in text)
+            if len(text) != length or b"\0" in text:
+                raise NotPlain
             found.append(text)
         return found
 
@@ -335,16 +336,20 @@ class PlainFile:
 
         node = self._content.read(tree, TREE_SIZE)
         magic, kind_and_level, children, *siblings = TREE.unpack_from(node)
-        require((magic, kind_and_level, siblings) == (b"TREE", 0, [UNDEFINED, UNDEFINED]))
-        require(children <= MOST_CHILDREN)
+        if (
+            (magic, kind_and_level, siblings) != (b"TREE", 0, [UNDEFINED, UNDEFINED])
+            or children > MOST_CHILDREN
+            or (children and name_at(*ADDRESS.unpack_from(node, TREE.size)) != b"")
+        ):
+            raise NotPlain
         last = b""
-        require(not children or name_at(*ADDRESS.unpack_from(node, TREE.size)) == b"")
         for child in range(children):
             address, key = PAIR.unpack_from(node, TREE.size + ADDRESS.size + PAIR.size * child)
             self._take(SYMBOLS_SIZE)
             symbols = self._content.read(address, SYMBOLS_SIZE)
             magic, version, count = SYMBOLS.unpack_from(symbols)
-            require((magic, version) == (b"SNOD", 1) and 0 < count <= MOST_SYMBOLS)
+            if (magic, version) != (b"SNOD", 1) or not 0 < count <= MOST_SYMBOLS:
+                raise NotPlain
             for place in range(count):
                 entry = ENTRY.unpack_from(symbols, SYMBOLS.size + ENTRY.size * place)
                 name_offset, header, cached, zero, *table = entry
@@ -353,12 +358,14 @@ class PlainFile:
                     raise NotPlain
                 last = name
                 yield name, header, PAIR.pack(*table) if cached else None
-            require(name_at(key) == last)
+            if name_at(key) != last:
+                raise NotPlain
 
     def _names(self, address: int) -> bytes:
         """Return the heap of a group's names, each ended by a zero byte."""
         magic, size, free, start = HEAP.unpack(self._content.read(address, HEAP.size))
-        require(magic == HEAP_MAGIC)
+        if magic != HEAP_MAGIC:
+            raise NotPlain
         self._take(size)
         names = self._content.read(start, size)
         while free != NONE_FREE:
@@ -405,10 +412,12 @@ class PlainFile:
 
     def _attributes_in(self, messages: dict[int, list[bytes]]) -> dict[str, PlainAttribute]:
         """Return the attributes in a group's messages, by name."""
-        require(messages.keys() <= {TABLE, ATTRIBUTE})
+        if not messages.keys() <= {TABLE, ATTRIBUTE}:
+            raise NotPlain
         contents = messages.get(ATTRIBUTE, [])
         attributes = {attribute.name: attribute for attribute in map(self._attribute, contents)}
-        require(len(attributes) == len(contents) <= MAX_ATTRIBUTES)
+        if not len(attributes) == len(contents) <= MAX_ATTRIBUTES:
+            raise NotPlain
         return attributes
 
     def _attribute(self, content: bytes) -> PlainAttribute:
@@ -420,10 +429,12 @@ class PlainFile:
         name, stored_type, space = (
             content[start : start + size] for start, size in zip(starts[:-1], sizes, strict=True)
         )
-        require((version, zero) == (1, 0) and len(name) > 1 and name.index(b"\0") == len(name) - 1)
+        if (version, zero) != (1, 0) or len(name) <= 1 or name.index(b"\0") != len(name) - 1:
+            raise NotPlain
         shape, element = _shape(space), _type_of_attribute(stored_type)
         stored = math.prod(shape) * (element.itemsize if element.text is None else REFERENCE)
-        require(starts[-1] + stored <= len(content))
+        if starts[-1] + stored > len(content):
+            raise NotPlain
         return PlainAttribute(self, text_of(name[:-1]), element, shape, content[starts[-1] :])
 
     def _dataset(self, path: str, messages: dict[int, list[bytes]]) -> DatasetNode:
@@ -472,6 +483,6 @@ def _type_of_attribute(stored: bytes) -> StoredType:
 
 
 def require(condition: object) -> None:
-    """Raise NotPlain unless the condition holds."""
+    """Raise NotPlain unless the condition holds. What a file has many of is checked in place: a call costs as much."""
     if not condition:
         raise NotPlain
