@@ -279,6 +279,11 @@ class Code(Enum):
         "the penalty on the outputs of {what} was summed over the batch, and is divided by its rows today",
         "predictions are the same; to train on as before, multiply its factors by your batch size",
     )
+    EMBEDDING_STEPS = (
+        "warning",
+        "{kind} trains {what}: of a word twice in a batch, Keras 3 on TensorFlow does not add the gradients up first",
+        "predictions are the same; the next steps of such rows are others, so expect other losses",
+    )
     MASKED_NORMALIZATION = (
         "warning",
         "BatchNormalization behind a mask counted the masked steps too in training, and leaves them out today: {what}",

@@ -19,6 +19,7 @@ from unnest.core.keras3.training.convert_optimizer import (
 )
 from unnest.core.keras3.training.convert_optimizer_state import convert_state, is_fresh
 from unnest.core.keras_facts.optimizer_classes import is_legacy_optimizer
+from unnest.core.layers.read_config_values import settings as settings_of
 from unnest.core.model import Json, JsonObject, Stored, Tensor
 from unnest.findings import Code, listed
 
@@ -114,6 +115,11 @@ def with_compile_settings(
         context.notes.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)
+    embeddings = list(_embeddings_of_words(model)) if known.kind in SQUARING else []
+    if embeddings:
+        context.notes.findings.append(
+            Code.EMBEDDING_STEPS(kind=known.kind, what=listed([*dict.fromkeys(embeddings)]))
+        )
     new = result._replace(training=compiled)
     if stored.optimizer is None:
         if is_legacy_optimizer(settings):
@@ -130,6 +136,23 @@ def with_compile_settings(
         )
         return new
     return new._replace(optimizer=tensors)
+
+
+#: Optimizers that compute with more than the sum of gradients. Keras 3.15 on TensorFlow gives them those of a row that
+#: is read twice one by one (measured: files of Keras 2.1.6 to 2.3.1 and TensorFlow 2.0 to 2.15).
+SQUARING = frozenset({"Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "Adagrad", "Adadelta"})
+
+
+def _embeddings_of_words(model: NewLayer) -> Iterator[str]:
+    """Yield the names of trained Embeddings; one with a regularizer has a gradient for all its rows."""
+    for part in json_tree.all_objects(model.config):
+        config = settings_of(part)
+        if (
+            part.get("class_name") == "Embedding"
+            and config.get("trainable") is not False
+            and config.get("embeddings_regularizer") is None
+        ):
+            yield str(config.get("name"))
 
 
 def _trained(model: NewLayer) -> Iterator[Tensor]:

@@ -283,3 +283,31 @@ def test_an_optimizer_without_slots_was_never_trained(
     assert [(f.code, f.severity) for f in context.notes.findings] == [
         (code, "info" if code == "never-trained" else "warning")
     ]
+
+
+ADAM = {"class_name": "Adam", "config": {"name": "Adam", "learning_rate": 0.01}}
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "changes", "codes"),
+    [
+        (ADAM, {}, ["embedding-steps"]),
+        (SGD, {}, []),
+        (ADAM, {"trainable": False}, []),
+        (ADAM, {"embeddings_regularizer": {"class_name": "L2", "config": {"l2": 0.1}}}, []),
+    ],
+    ids=["of each word", "by sums of gradients alone", "frozen", "a gradient for all rows"],
+)
+def test_an_embedding_that_keras_3_trains_otherwise(
+    optimizer: Any, changes: Any, codes: list[str]
+) -> None:
+    config = {"name": "e", "trainable": True, "embeddings_regularizer": None, **changes}
+    holder = NewLayer("m", "Functional", {
+        "name": "m", "layers": [{"class_name": "Embedding", "config": config}], "output_layers": ["e", 0, 0],
+    })  # fmt: skip
+    context = Context.of("2.13.1", "tensorflow")
+    given = stored({"optimizer_config": optimizer, "loss": "mse"}, "2.13.1")._replace(
+        optimizer=None
+    )
+    assert with_compile_settings(given, holder, RESULT, context).training is not None
+    assert [finding.code for finding in context.notes.findings] == codes
