@@ -34,13 +34,17 @@ def reason_by_masks(
             continue
         maker = mask_maker(graph, source, outer) if verb else None
         if maker is not None:
-            return f"the mask of {maker} {verb} at the slices, and would reach {wrapper.template} without them"
-    reader = effects_behind_merges(graph, wrapper, outer).reader
+            readers = (at for at, ref in graph.readers.get(part.call, ()) if ref == part)
+            reader = next((at.layer for at in readers if at in wrapper.first), wrapper.template)
+            return (
+                f"the mask of {maker} {verb} at the slices, and would reach {reader} without them"
+            )
+    heeding = effects_behind_merges(graph, wrapper, outer).reader
     verb = _mask_end(graph, [at for merge in wrapper.merges for at in merge.calls])
-    if reader is None or (verb == "may end" and not custom_classes_end_masks):
+    if heeding is None or (verb == "may end" and not custom_classes_end_masks):
         return None
     return (
-        f"the mask of {wrapper.template} {verb} at the merge, and would reach {reader} without it"
+        f"the mask of {wrapper.template} {verb} at the merge, and would reach {heeding} without it"
     )
 
 

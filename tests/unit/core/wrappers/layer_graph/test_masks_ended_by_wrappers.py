@@ -134,7 +134,8 @@ def test_towers_of_own_layers_have_the_same_reason() -> None:
         layer(f"s{i}", ["made"], kind="Lambda", function=function(_cut), arguments={"i": i})
         for i in range(2)
     ]
-    dense = layer("d", ["s0"], ["s1"], **DENSE)
+    last = layer("l", ["s0"], ["s1"], kind="LSTM", units=3)
+    dense = layer("d", [("l", 0, 0)], [("l", 1, 0)], **DENSE)
     merge = concatenate("m", ("d", 0, 0), ("d", 1, 0))
-    reason = "the mask of made ends at the slices, and would reach d without them"
-    assert reasons(source(), MASKED, *cuts, dense, merge) == {"m": reason}
+    reason = "the mask of made ends at the slices, and would reach l without them"
+    assert reasons(source(), MASKED, *cuts, last, dense, merge) == {"m": reason}
