@@ -98,6 +98,11 @@ class Code(Enum):
         "{layer} of {template} works along the batch: a row's predictions depend on which rows are with it",
         "predictions depend on the batch: call the result with the rows that one tower received",
     )
+    PENALTY_OF_TOWERS = (
+        "warning",
+        "each of {towers} towers added the penalty on outputs of {what}, by its own rows: the result adds it once",
+        "predictions are the same; to train on as before, multiply these factors of activity_regularizer by {towers}",
+    )
     LAYERS_APART = (
         "warning",
         "models in it share {layers}, which no Keras finds again in a .keras: each place has a copy of the weights",

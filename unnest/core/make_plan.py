@@ -90,7 +90,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
         start,
         keep_nested=choices.keep_nested,
         slice_layers=choices.slice_layers,
-        custom_classes_end_masks=not stored.is_standalone,
+        in_tensorflow=not stored.is_standalone,
     )
     if not unwrapped.wrappers:
         return clean_plan(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
@@ -116,7 +116,7 @@ def _loads_if_nested(parallel: Plan, start: ModelWithWeights, choices: Choices) 
         start,
         keep_nested=True,
         slice_layers=choices.slice_layers,
-        custom_classes_end_masks=not parallel.stored.is_standalone,
+        in_tensorflow=not parallel.stored.is_standalone,
     )
     if unwrapped.refusal:
         return False

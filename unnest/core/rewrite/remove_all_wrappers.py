@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from unnest.core import json_tree
 from unnest.core.architecture import children, model_json_as_saved_alone, read, replace_children
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
@@ -19,7 +20,7 @@ from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerW
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training, reads_mask
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel, LayerWrapper
-from unnest.findings import Code, Finding
+from unnest.findings import Code, Finding, listed
 
 
 def unwrap_all(
@@ -27,14 +28,15 @@ def unwrap_all(
     *,
     keep_nested: bool,
     slice_layers: frozenset[str] = frozenset(),
-    custom_classes_end_masks: bool = False,
+    in_tensorflow: bool = False,
 ) -> Unwrapped:
     """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order.
 
-    `custom_classes_end_masks`: as in `recognise`.
+    `in_tensorflow`: no Keras of its own wrote it, before Keras 3. Then a mask ends at a custom class that does not say
+    otherwise, and a penalty on outputs is divided by the rows of the call.
     """
     unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
-    unwrapping.custom_classes_end_masks = custom_classes_end_masks
+    unwrapping.in_tensorflow = in_tensorflow
     left, refusal = parallel, None
     try:
         left = unwrapping.top(parallel)
@@ -84,7 +86,7 @@ class _Unwrapping:
     def __init__(self, keep_nested: bool, slice_layers: frozenset[str], outputs: int) -> None:
         self._keep_nested = keep_nested
         self._slice_layers = slice_layers
-        self.custom_classes_end_masks = False
+        self.in_tensorflow = False
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
@@ -146,7 +148,7 @@ class _Unwrapping:
                 graph,
                 self._slice_layers,
                 outer=place.outer,
-                custom_classes_end_masks=self.custom_classes_end_masks,
+                custom_classes_end_masks=self.in_tensorflow,
             )
             if not recognised.wrappers:
                 return recognised.near_misses
@@ -220,6 +222,10 @@ class _Unwrapping:
             part = graph.layers[name]
             if part.is_model and (layer := mixing_layer(read(part.stored))) is not None:
                 self.findings.append(Code.ROWS_MIXED(layer=layer, template=name))
+        penalties = _layers_with_penalties(graph, wrapper) if self.in_tensorflow else []
+        if penalties:
+            towers = len(wrapper.towers)
+            self.findings.append(Code.PENALTY_OF_TOWERS(towers=towers, what=listed(penalties)))
         self.wrappers.append(
             Wrapper(
                 name=graph.name,
@@ -370,6 +376,21 @@ class _Unwrapping:
             return level
         (only,) = left.values()
         return level.with_layer(layer.name, layer.name, only.as_flat_list())
+
+
+def _layers_with_penalties(graph: Graph, wrapper: LayerWrapper) -> list[str]:
+    """Return the names of the layers in a tower that add a penalty on their outputs to the loss."""
+    parts = (
+        part
+        for call in sorted(wrapper.first)
+        for part in json_tree.all_objects(graph.layers[call.layer].stored)
+    )
+    names = (
+        str(part.get("name"))
+        for part in parts
+        if part.get("activity_regularizer") is not None and "name" in part
+    )
+    return [*dict.fromkeys(names)]
 
 
 def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:

@@ -68,6 +68,21 @@ def test_whole() -> None:
     assert (unwrapped.template.layers, unwrapped.template.parameters) == (2, 12)
 
 
+def test_a_penalty_that_each_tower_added() -> None:
+    """Keras of its own sums it over the rows, in towers as in the template: nothing to say."""
+    template = dense_template("t")
+    template["config"]["layers"][1]["config"]["activity_regularizer"] = {
+        "class_name": "L2",
+        "config": {"l2": 0.5},
+    }
+    start = level(wrapped(template, "outer"))
+    for in_tensorflow, codes in ((True, ["penalty-of-towers"]), (False, [])):
+        unwrapped = remove_all_wrappers.unwrap_all(
+            start, keep_nested=False, in_tensorflow=in_tensorflow
+        )
+        assert [finding.code for finding in unwrapped.findings] == codes
+
+
 def test_several_levels_outermost_first() -> None:
     template = dense_template("t")
     unwrapped = remove_all_wrappers.unwrap_all(
