@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -79,8 +80,18 @@ def every_constant(code: CodeObject) -> Iterator[Constant]:
             yield from (step.argument for step in steps if step and step.name == "LOAD_SMALL_INT")
 
 
+BUILTINS = frozenset(dir(builtins))
+"""The builtins of this Python 3; others have nearly the same."""
+
+PYTHON_2_BUILTINS = BUILTINS | {
+    "StandardError", "apply", "basestring", "buffer", "cmp", "coerce", "execfile", "file", "intern", "long",
+    "raw_input", "reduce", "reload", "unichr", "unicode", "xrange",
+}  # fmt: skip
+"""Those of Python 2.7. (Source: dir(__builtin__) there.)"""
+
+
 def global_names(text: str) -> frozenset[str]:
-    """Return the names that stored code, and the functions in it, read as globals or builtins.
+    """Return the names that stored code, and the functions in it, read as globals, but for its Python's builtins.
 
     `text`: the code as Keras keeps it. Empty if its Pythons disagree, or if it cannot be read.
     """
@@ -91,7 +102,8 @@ def _names_in_all_readings(text: str) -> frozenset[str]:
     by_reading = []
     for code, python in readings(text):
         with suppress(Impossible):
-            by_reading.append(_global_names(python, code))
+            own = PYTHON_2_BUILTINS if python.version == "2.7" else BUILTINS
+            by_reading.append(_global_names(python, code) - own)
     return frozenset.intersection(*by_reading) if by_reading else frozenset()
 
 

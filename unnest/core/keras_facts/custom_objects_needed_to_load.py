@@ -7,7 +7,6 @@ the class took them.)
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from collections.abc import Mapping
@@ -139,11 +138,6 @@ def python_identifier(stored_name: str) -> str:
     return bare if bare.isidentifier() and not keyword.iskeyword(bare) else f"object_{bare}"
 
 
-#: Names that Python itself has: this one, and Python 2.
-PYTHON_BUILTIN_NAMES = frozenset(dir(builtins)) | {
-    "basestring", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"
-}  # fmt: skip
-
 #: First numbers of the Keras that wrote a model, newest first -> names that stored code finds in the module that loads
 #: it. (Source: the globals of Lambda's module in Keras 1.2.2 to 2.3.1, TensorFlow 2.0 to 2.15 and tf_keras 2.21, and of
 #: Keras 3.15's python_utils.)
@@ -181,7 +175,7 @@ def _globals_of_code(text: str, model: Stored) -> list[str]:
         in_module |= TENSORFLOW_MODULES
     from unnest.core.byte_code.candidate_decodings import global_names
 
-    return sorted(global_names(text) - in_module - PYTHON_BUILTIN_NAMES)
+    return sorted(global_names(text) - in_module)
 
 
 def unknown_globals(model: Stored, container: str) -> tuple[str, ...]:

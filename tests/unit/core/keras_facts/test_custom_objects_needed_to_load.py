@@ -152,6 +152,27 @@ def test_names_that_stored_code_lacks(function: Any, version: str, names: tuple[
     )
 
 
+PYTHON_2 = (
+    "YwEAAAABAAAABAAAAEMAAABzIAAAAHQAAHQBAGoCAHwAAGYBAIMCAHQDAHwAAHQEAIMCABdTKAEAAABOKAUAAAB0BQAAAGFwcGx5dAEAAABLdAMA"
+    "AABzdW10AwAAAGNtcHQGAAAAcmVkdWNlKAEAAAB0AQAAAHgoAAAAACgAAAAAcwgAAAA8c3RyaW5nPnQIAAAAPGxhbWJkYT4DAAAAdAAAAAA="
+)
+"""What Python 2.7 made of `lambda x: apply(K.sum, (x,)) + cmp(x, reduce)`."""
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        ([PYTHON_2, None, None], ()),
+        (stored(lambda x: apply(K.sum, (x,)) + reduce(x, len)), ("apply", "reduce")),  # type: ignore[name-defined]  # noqa: F821 - not run
+    ],
+    ids=["Python 2", "Python 3"],
+)
+def test_builtins_are_those_of_the_python_that_compiled_the_code(
+    function: Json, names: tuple[str, ...]
+) -> None:
+    assert needs(model(layer("Lambda", function=function), version="2.2.4")).globals == names
+
+
 FUNCTION: JsonObject = {
     "module": None,
     "class_name": "function",
