@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core import json_tree
-from unnest.core.architecture.graph import Layer
+from unnest.core.architecture.graph import Layer, is_model
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import KerasLayer
@@ -182,10 +182,10 @@ def weight_stems(config: JsonObject) -> list[str]:
 def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None:
     """Return the number of weights that a config promises, as if nothing were frozen; None if it does not show them.
 
-    Bidirectional's config holds one layer, of which it makes two. Keras 1's configs speak of rules, and not of
-    BatchNormalization's two statistics (source: Keras 1.2). Discretization's config speaks of no weights: it keeps what
-    it was adapted to as one; Keras 3's, which does not say whether it is trained, has none in its lists (source:
-    TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
+    Bidirectional's config holds one layer, of which it makes two; what TimeDistributed's holds may count by its class.
+    Keras 1's configs speak of rules, and not of BatchNormalization's two statistics (source: Keras 1.2).
+    Discretization's config speaks of no weights: it keeps what it was adapted to as one; Keras 3's, which does not say
+    whether it is trained, has none in its lists (source: TensorFlow 2.7 to 2.15, tf_keras 2.21, Keras 3.15).
     """
     if current_class_name(class_name) == "Discretization" and isinstance(config, json_tree.OBJECT):
         is_adapted = {"num_bins", "trainable"} <= set(config) and config.get(
@@ -193,6 +193,11 @@ def expected_weight_counts(class_name: str, config: Json) -> WeightCounts | None
         ) is None
         return WeightCounts(0, 1) if is_adapted else None
     told = _counted(record_of(class_name, config), config) or initialized_weight_counts(config)
+    if told is None and class_name == "TimeDistributed" and isinstance(config, json_tree.OBJECT):
+        held = config.get("layer")
+        if not isinstance(held, json_tree.OBJECT) or is_model(held):
+            return None
+        return expected_weight_counts(str(held.get("class_name")), held.get("config"))
     if (
         told is not None
         and current_class_name(class_name) == "Bidirectional"

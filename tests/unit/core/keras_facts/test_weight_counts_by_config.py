@@ -126,6 +126,12 @@ GRU: dict[str, Any] = {f"{stem}_initializer": {} for stem in ("kernel", "recurre
             {"gamma_regularizer": None, "beta_regularizer": None},
             WeightCounts(2, 2),
         ),  # Keras 1
+        (
+            "TimeDistributed",
+            {"layer": {"class_name": "Normalization", "config": {"axis": -1}}},
+            WeightCounts(0, 3),
+        ),
+        ("TimeDistributed", {"layer": {"class_name": "Mine", "config": {"axis": -1}}}, None),
         ("Bidirectional", {"layer": {"class_name": "GRU", "config": GRU}}, WeightCounts(6, 0)),
     ],
 )
