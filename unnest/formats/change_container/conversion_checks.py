@@ -60,7 +60,10 @@ def no_architecture(source: Source) -> Refused:
 
 
 def _way_by_the_callers_word(source: Source) -> str:
-    """Return the end of a sentence: the option that lets a custom class of the layers cut; "" without such a class."""
+    """Return the end of a sentence: the option that lets a custom class of the layers cut; "" without such a class.
+
+    One that reads several tensors may combine them, and is taken for no slice.
+    """
     architecture = source.stored.architecture
     if architecture is None:
         return ""
@@ -68,7 +71,9 @@ def _way_by_the_callers_word(source: Source) -> str:
     custom = [
         each.class_name
         for each in layers
-        if not each.is_model and not is_keras_class(each.class_name, each.stored)
+        if not each.is_model
+        and not is_keras_class(each.class_name, each.stored)
+        and all(len(call.reads) <= 1 for call in each.calls)
     ]
     return f"; if {custom[0]} cuts the batch, pass --slice-layer {custom[0]}" if custom else ""
 

@@ -138,12 +138,18 @@ def test_readable(
 
 
 @pytest.mark.parametrize(
-    ("class_name", "end"),
-    [("Cut", "; if Cut cuts the batch, pass --slice-layer Cut"), ("Dense", "can hold that")],
+    ("class_name", "reads", "end"),
+    [
+        ("Cut", ["x"], "; if Cut cuts the batch, pass --slice-layer Cut"),
+        ("Cut", ["x", "x"], "can hold that"),
+        ("Dense", ["x"], "can hold that"),
+    ],
 )
-def test_a_wrapper_that_only_the_serving_graph_shows(class_name: str, end: str) -> None:
-    """A class of one's own among the layers may be what cuts."""
-    cut = {**layer("y", ["x"], **DENSE), "class_name": class_name}
+def test_a_wrapper_that_only_the_serving_graph_shows(
+    class_name: str, reads: list[str], end: str
+) -> None:
+    """A class of one's own among the layers may be what cuts; one that reads several tensors is no slice."""
+    cut = {**layer("y", reads, **DENSE), "class_name": class_name}
     refusal = no_architecture(file("saved_model", model(functional(source("x"), cut))))
     assert refusal.message.endswith(end)
 
