@@ -48,6 +48,12 @@ class MixedRows(NearMiss):
     __slots__ = ()
 
 
+class UnevenTowers(NearMiss):
+    """A layer stands in some of the towers alone: they differ, whatever a graph that serves shows of it."""
+
+    __slots__ = ()
+
+
 class Template(NamedTuple):
     """The innermost template model, as a report shows it; None for what the file does not store."""
 

@@ -24,7 +24,14 @@ from unnest.core.architecture.nested_models import layer_entries
 from unnest.core.make_plan import plan
 from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
-from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Template, Wrapper
+from unnest.core.recognition_results import (
+    Confidence,
+    MixedRows,
+    NearMiss,
+    Template,
+    UnevenTowers,
+    Wrapper,
+)
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import (
     differs_in_training,
     shows_row_cuts,
@@ -279,7 +286,8 @@ class SavedModelSource(Source):
         wrappers_in_graph, near_misses = unwrap_meta_graph.cut_out_wrappers(meta, self.path)
         if not wrappers_in_graph:
             return clean._replace(near_misses=clean.near_misses or near_misses)
-        if clean.near_misses and self._layers_show_row_cuts():
+        are_uneven = any(isinstance(miss, UnevenTowers) for miss in clean.near_misses)
+        if clean.near_misses and (are_uneven or self._layers_show_row_cuts()):
             return clean._replace(
                 near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses)
             )

@@ -20,7 +20,7 @@ from unnest.core.wrappers.claims.stored_slice_numbers import Slice
 from unnest.core.wrappers.layer_graph import layer_batch_roles, stored_layer_shapes
 from unnest.core.wrappers.layer_graph.batch_split_record import BatchSplit, InputSlices
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-from unnest.core.wrappers.layer_graph.wrapper_records import NotAWrapper, listed
+from unnest.core.wrappers.layer_graph.wrapper_records import AreUneven, NotAWrapper, listed
 from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 MAX_LAYERS_BEFORE_TOWER = 8
@@ -192,7 +192,7 @@ def _check_they_cut(graph: Graph, refs: Sequence[Ref], groups: Sequence[Sequence
             None,
         )
         if behind is not None:
-            raise NotAWrapper(f"{behind.layer} stands behind some slices alone, not all")
+            raise AreUneven(f"{behind.layer} stands behind some slices alone, not all")
         raise NotAWrapper(
             f"{refs[0].layer} stands between a slice and its tower, and does not cut its input"
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.model import CallId, Ref
-from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope
+from unnest.core.recognition_results import Confidence, MixedRows, NearMiss, Scope, UnevenTowers
 
 
 class Merge(NamedTuple):
@@ -140,6 +140,14 @@ class NotAWrapper(Exception):
     def near_miss(self, layer_name: str) -> NearMiss:
         """Return the near miss of the candidate that this layer joins."""
         return NearMiss(layer_name, str(self))
+
+
+class AreUneven(NotAWrapper):
+    """A candidate with a layer in some of its towers alone."""
+
+    def near_miss(self, layer_name: str) -> NearMiss:
+        """Return the near miss of the candidate that this layer joins."""
+        return UnevenTowers(layer_name, str(self))
 
 
 class MixesRows(NotAWrapper):

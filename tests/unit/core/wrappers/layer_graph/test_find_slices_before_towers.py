@@ -16,6 +16,7 @@ from tests.unit.core.wrappers import towers as stored
 from tests.unit.core.wrappers.near import OUTER, Entry, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
+from unnest.core.recognition_results import UnevenTowers
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
 from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
 
@@ -43,6 +44,10 @@ def test_a_layer_behind_one_slice_alone() -> None:
     one = nested(TEMPLATE, [("s", 0, 0)], ["flip"])
     reason = "flip stands behind some slices alone, not all"
     assert reasons(source(), split("s", "x"), flip, one, MERGE) == {"m": reason}
+    (miss,) = recognise(
+        read(functional(source(), split("s", "x"), flip, one, MERGE, **OUTER))
+    ).near_misses
+    assert isinstance(miss, UnevenTowers)
     flop = layer("flop", [("s", 0, 0)], kind="RandomFlip", mode="vertical")
     both = nested(TEMPLATE, ["flop"], ["flip"])
     reason = "flop stands between a slice and its tower, and does not cut its input"
