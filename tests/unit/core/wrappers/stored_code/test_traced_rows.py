@@ -484,6 +484,9 @@ def test_what_is_done_to_rows_of_four_features(line: str, change: str) -> None:
         "return tensorflow.identity(x)",
         "return x[: k.shape(x)[0]]",
         "return x[: KTF.shape(x)[0]]",
+        "return x[: kb.shape(x)[0]]",
+        "return x[: tf1.shape(x)[0]]",
+        "return x[: tf2.shape(x)[0]]",
         "n = tf.shape(x)[0]\n return x[n - n : n]",
     ],
 )
