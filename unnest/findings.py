@@ -100,7 +100,7 @@ class Code(Enum):
     )
     PENALTY_OF_TOWERS = (
         "warning",
-        "each of {towers} towers added the penalty on outputs of {what}, by its own rows: the result adds it once",
+        "each of the {towers} towers added the penalty on outputs of {what}, by its own rows: the result adds it once",
         "predictions are the same; to train on as before, multiply these factors of activity_regularizer by {towers}",
     )
     LAYERS_APART = (
@@ -286,7 +286,7 @@ class Code(Enum):
     )
     EMBEDDING_STEPS = (
         "warning",
-        "{kind} trains {what}: of a word twice in a batch, Keras 3 on TensorFlow does not add the gradients up first",
+        "{kind} trains {what}: if a word comes twice in a batch, Keras 3 on TensorFlow does not add up its gradients",
         "predictions are the same; the next steps of such rows are others, so expect other losses",
     )
     MASKED_NORMALIZATION = (

@@ -250,9 +250,9 @@ def test_the_same_is_spent_of_what_other_models_asked(
     followed: list[object] = []
     run = traced_rows.rows_of_code
 
-    def counted(function: Json, *args: Any) -> Any:
+    def counted(function: Json, *args: Any, **more: Any) -> Any:
         followed.append(function)
-        return run(function, *args)
+        return run(function, *args, **more)
 
     monkeypatch.setattr(traced_rows, "rows_of_code", counted)
     known = ReportCache()

@@ -6,8 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from unnest.budget import memoize
 from unnest.core import json_tree
-from unnest.core.architecture import children, model_json_as_saved_alone, read, replace_children
+from unnest.core.architecture import (
+    children,
+    is_model,
+    model_json_as_saved_alone,
+    read,
+    replace_children,
+)
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import JsonObject
 from unnest.core.recognition_results import NearMiss, Scope, Template, Wrapper
@@ -380,17 +387,24 @@ class _Unwrapping:
 
 def _layers_with_penalties(graph: Graph, wrapper: LayerWrapper) -> list[str]:
     """Return the names of the layers in a tower that add a penalty on their outputs to the loss."""
-    parts = (
-        part
-        for call in sorted(wrapper.first)
-        for part in json_tree.all_objects(graph.layers[call.layer].stored)
-    )
-    names = (
-        str(part.get("name"))
-        for part in parts
+    calls = sorted(wrapper.first)
+    names = (name for at in calls for name in _penalized(graph.layers[at.layer]))
+    return [*dict.fromkeys(names)]
+
+
+def _penalized(layer: Layer) -> tuple[str, ...]:
+    """Return the layers with a penalty among a layer and those in it; worked out once, however deep it is nested."""
+    return memoize(_find_penalized, layer.stored)
+
+
+def _find_penalized(entry: JsonObject) -> tuple[str, ...]:
+    if is_model(entry):
+        return tuple(name for layer in read(entry).layers.values() for name in _penalized(layer))
+    return tuple(
+        str(part["name"])
+        for part in json_tree.objects(entry)
         if part.get("activity_regularizer") is not None and "name" in part
     )
-    return [*dict.fromkeys(names)]
 
 
 def _begins_with_a_merge(graph: Graph, wrapper: LayerWrapper) -> bool:
