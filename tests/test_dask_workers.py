@@ -24,7 +24,7 @@ from unnest.batch.task_runner import Engine
 from unnest.batch.walk import Task
 from unnest.files.staging_folder import StagingFolder
 from unnest.options import FixOptions, PhaseMeter
-from unnest.report.fix_result import Result
+from unnest.report.result import Result
 
 distributed = pytest.importorskip("distributed")
 

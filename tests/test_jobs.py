@@ -30,8 +30,7 @@ from unnest.batch.walk import Task
 from unnest.batch.workers import MAX_WAITING_RESULTS, map_in_order
 from unnest.files.staging_folder import StagingFolder
 from unnest.options import FixOptions, PhaseMeter
-from unnest.report.fix_result import Result
-from unnest.report.result import Report
+from unnest.report.result import Report, Result
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unnest" / "report" / "schema.json").read_text())
 

@@ -70,7 +70,7 @@ SHOWN = {
         "load",
         "near_misses",
     ],
-    "unnest.report.fix_result.Result": ["action", "output", "checks", "conversions"],
+    "unnest.report.result.Result": ["action", "output", "checks", "conversions"],
     "unnest.core.recognition_results.Wrapper": ["towers", "confidence", "evidence"],
     "unnest.core.recognition_results.Template": ["inputs", "layers", "parameters"],
     "unnest.report.result.Kept": ["layers", "tensors", "parameters", "optimizer"],

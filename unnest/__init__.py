@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from unnest.inspection import inspect
     from unnest.many_files import fix_many, inspect_many
     from unnest.repair import fix
-    from unnest.report.fix_result import Result
-    from unnest.report.result import Report
+    from unnest.report.result import Report, Result
 
 __version__ = "1.0.0"
 
@@ -30,7 +29,7 @@ _HOMES = {
     "inspect_many": "unnest.many_files",
     "inspect": "unnest.inspection",
     "Report": "unnest.report.result",
-    "Result": "unnest.report.fix_result",
+    "Result": "unnest.report.result",
 }
 
 __all__ = [

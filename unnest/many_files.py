@@ -24,12 +24,10 @@ from unnest.options import (
 )
 from unnest.remote.urls import path_text
 from unnest.repair import fix_options
-from unnest.report.result import Report
+from unnest.report.result import Report, Result
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from unnest.report.fix_result import Result
 
 R = TypeVar("R", bound=Report)
 FilePath: TypeAlias = "str | bytes | os.PathLike[str]"

@@ -33,7 +33,7 @@ from unnest.options import (
 )
 from unnest.outputs.apply_plan import apply_plan, output_of
 from unnest.remote.urls import is_remote, path_text, safe_url
-from unnest.report.fix_result import Result
+from unnest.report.result import Result
 from unnest.user_build_function import target_model_of
 
 if TYPE_CHECKING:

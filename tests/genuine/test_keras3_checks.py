@@ -12,7 +12,7 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.keras3.check_converted_model import CHECKED
-from unnest.report.fix_result import Result
+from unnest.report.result import Result
 
 FOLDER = FIXTURES / "keras3_checks"
 UNBUILT = "weights of stack, a Sequential without an input shape, which no Keras builds before it loads them"

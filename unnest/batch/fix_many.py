@@ -26,8 +26,7 @@ from unnest.options import FixOptions, PhaseMeter, check_name, check_usage
 from unnest.outputs import container_suffixes, output_file_names
 from unnest.remote.urls import is_remote, safe_url
 from unnest.repair import fix_one
-from unnest.report.fix_result import Result
-from unnest.report.result import Problem
+from unnest.report.result import Problem, Result
 
 
 def fix_all(

@@ -24,7 +24,7 @@ from unnest.signals_and_exit_codes import DONE, FOUND, TROUBLE
 if TYPE_CHECKING:
     from unnest.formats.container_interface import Target
     from unnest.options import Dialect
-    from unnest.report.fix_result import Result
+    from unnest.report.result import Result
 
 
 def fix(

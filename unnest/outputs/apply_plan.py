@@ -35,8 +35,7 @@ from unnest.outputs.write_and_read_back_jobs import (
     output_would_be_same,
     write_job,
 )
-from unnest.report.fix_result import Result
-from unnest.report.result import Action, AsKeras3, CopyState, Kept
+from unnest.report.result import Action, AsKeras3, CopyState, Kept, Result
 
 
 def apply_plan(

@@ -17,8 +17,7 @@ from typing import Any
 from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.errors import UsageError
 from unnest.findings import Code
-from unnest.report.fix_result import Result
-from unnest.report.result import Problem, Report
+from unnest.report.result import Problem, Report, Result
 
 #: Seconds, and bytes of address space beside what the files themselves may take.
 PATIENCE, MEMORY, PER_BYTE = 900, 24 << 30, 16

@@ -29,7 +29,7 @@ from unnest.report.result import with_path_replaced
 
 if TYPE_CHECKING:
     from unnest.options import FixOptions
-    from unnest.report.fix_result import Result
+    from unnest.report.result import Result
 
 #: Bytes beside the tensors that a sparse copy may take unless the file is trusted.
 MAX_SPARSE_BYTES = 256 << 20

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unnest.report.model_contents_text import count
-from unnest.report.result import Report, is_result, warnings
+from unnest.report.result import Report, Result, warnings
 from unnest.report.text_report import towers
 
 #: Kind of state -> the verdicts and actions of that kind, the worst first; summaries and pages list them so.
@@ -28,7 +28,7 @@ def facts(report: Report) -> Iterator[str]:
     if report.error is not None:
         yield report.error.message.removeprefix(f"{report.path}: ")
         return
-    if is_result(report) and report.output not in (None, report.path):
+    if isinstance(report, Result) and report.output not in (None, report.path):
         yield f"-> {report.output}"
     if report.wrappers:
         yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"

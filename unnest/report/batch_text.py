@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unnest.report.batch_row_facts import STATES, facts
 from unnest.report.escape_stored_names import plain
 from unnest.report.model_contents_text import count
-from unnest.report.result import Report, Tally, is_result, state_of
+from unnest.report.result import Report, Result, Tally, state_of
 from unnest.report.text_report import HARD_SPACE, PAINT, Look, wrap
 
 #: Widths of the columns of a row. The paths' is smaller on a narrow terminal, and larger on a wide one; facts stand
@@ -20,7 +20,7 @@ WIDE, WIDE_PATH = 140, 44
 def row(report: Report, look: Look) -> str:
     """One model of many, in one line; on a terminal, in as many as it takes."""
     paint = PAINT if look.color else {}
-    state, width = state_of(report), ACTION if is_result(report) else VERDICT
+    state, width = state_of(report), ACTION if isinstance(report, Result) else VERDICT
     start, end = paint.get(state, ""), paint.get("end", "")
     column = _path_column(look)
     path, parts = plain(report.path), [plain(fact) for fact in facts(report)]

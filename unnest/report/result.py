@@ -1,4 +1,4 @@
-"""Reports of inspect(), and what those of fix() hold too: values that the reports render and callers read."""
+"""Results of inspect() and fix(): values that the reports render and callers read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from unnest.core.keras_facts.custom_objects_needed_to_load import Needs
 from unnest.core.recognition_results import NearMiss, Template, Wrapper
 from unnest.findings import Finding
 
 if TYPE_CHECKING:
+    from unnest.core.keras3.conversion_context import Conversion
     from unnest.report.diagram.drawing import Drawing
-    from unnest.report.fix_result import Result
     from unnest.report.page.model_view import ModelView
 
 T = TypeVar("T")
@@ -211,6 +211,30 @@ def _wrapper_in_words(wrappers: tuple[Wrapper, ...]) -> str:
     return f", {wrappers[0].template}{towers}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Report):
+    """One model, and what fix made of it."""
+
+    action: Action
+    """`fixed`, `converted`, `unchanged`, `would-fix`, `would-convert`, `refused` or `failed`."""
+    output: str | None = None
+    """The path that was written."""
+    backup: str | None = None
+    """With `in_place`, where the old file is."""
+    stub: str | None = None
+    """The module that `stub` asked for and that was written; no part of the JSON report."""
+    copy_state: CopyState | None = None
+    """`copied` or `would-copy`, for a clean input (`unchanged`) with another output; no part of the JSON report."""
+    checks: tuple[str, ...] = ()
+    """What was compared when the output was read back."""
+    kept: Kept | None = None
+    """What the output holds, in numbers."""
+    dropped: tuple[str, ...] = ()
+    """Tensors of the wrapper, by name: in the input, not in the output."""
+    conversions: tuple[Conversion, ...] = ()
+    """With --keras 3, what its rules changed."""
+
+
 def with_path_replaced(value: T, old: str, new: str) -> T:
     """Return a report with one path replaced by another in all its texts."""
     changed: Any = value
@@ -229,21 +253,18 @@ def with_path_replaced(value: T, old: str, new: str) -> T:
     return changed  # type: ignore[no-any-return]  # of the type of `value`
 
 
-def is_result(report: Report) -> TypeGuard[Result]:
-    """Return True for a report of `fix`, told by its field: `inspect` does not make that class."""
-    return hasattr(report, "action")
-
-
 def state_of(report: Report) -> str:
     """Return the verdict, or of `fix` the action; a copy of a clean input is "copied" or "would-copy"."""
-    if not is_result(report):
+    if not isinstance(report, Result):
         return report.verdict
     return report.copy_state or report.action
 
 
 def warnings(report: Report) -> list[Finding]:
     """Return the findings that warn; not of code in the input, where the output needs no code."""
-    without_code = is_result(report) and report.kept is not None and report.needs == Needs()
+    without_code = (
+        isinstance(report, Result) and report.kept is not None and report.needs == Needs()
+    )
     return [
         finding
         for finding in report.findings
@@ -251,7 +272,7 @@ def warnings(report: Report) -> list[Finding]:
     ]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(slots=True)
 class Tally:
     """Counts over many entries of a run."""
 
@@ -285,6 +306,6 @@ class Tally:
         self.kinds[report.verdict, what, report.writer.keras_version or ""] += 1
         self.errors.update([code] if code else ())
         self.warnings.update({finding.code for finding in warnings(report)})
-        if is_result(report):
+        if isinstance(report, Result):
             self.actions[report.action] += 1
             self.copies.update([report.copy_state] if report.copy_state else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from unnest.core.keras_facts.loading_in_tf_keras import WRITTEN_BY_KERAS_3
 from unnest.core.recognition_results import Template, Wrapper
@@ -16,10 +16,7 @@ from unnest.report.proposed_commands import (
     keras_3_command,
     whole_model_command,
 )
-from unnest.report.result import Report, is_result, state_of
-
-if TYPE_CHECKING:
-    from unnest.report.fix_result import Result
+from unnest.report.result import Report, Result, state_of
 
 #: Names per line of a list; the JSON report has them all.
 FEW = 6
@@ -42,7 +39,7 @@ PLAIN = Look()
 def render(report: Report, look: Look = PLAIN) -> str:
     """One model's report, without a trailing newline. Errors are messages, not part of it."""
     paint = PAINT if look.color else {}
-    if is_result(report) and report.error is None:
+    if isinstance(report, Result) and report.error is None:
         return "\n".join(wrap(line, look) for line in _result(report, look, paint))
     lines = [_headline(report, paint)]
     if report.error is None:
@@ -343,7 +340,7 @@ def _attention(report: Report) -> Iterator[str]:
     warnings = [f for f in report.findings if f.severity != "info"]
     told = [f for f in warnings if f.code not in ABOUT_CODE]
     facts = []
-    if (own := _code_needed(report)) and is_result(report):
+    if (own := _code_needed(report)) and isinstance(report, Result):
         facts.append(f"loading it needs {_code_in_words(report, own)}{_stub(report)}")
     if report.needs.stored_code and report.contents != "weights":
         facts.append("it contains Python code: load it only if you trust its author")
@@ -377,7 +374,7 @@ ABOUT_CODE = ("lambda-kept", "custom-objects", "stored-code")
 
 def _code_needed(report: Report) -> tuple[str, ...]:
     """The classes and functions that the file, of `fix` the output, needs of its user."""
-    if report.contents == "weights" or (is_result(report) and report.output is None):
+    if report.contents == "weights" or (isinstance(report, Result) and report.output is None):
         return ()
     return (*report.needs.classes, *report.needs.functions)
 

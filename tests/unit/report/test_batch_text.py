@@ -11,8 +11,7 @@ import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.unit.report.test_text_report import CLEAN, PARALLEL, TORN
 from unnest.report import batch_text
-from unnest.report.fix_result import Result
-from unnest.report.result import Problem, Report, Tally
+from unnest.report.result import Problem, Report, Result, Tally
 from unnest.report.text_report import Look
 
 

@@ -9,8 +9,7 @@ import pytest
 from unnest.core.recognition_results import Wrapper
 from unnest.findings import Code
 from unnest.report import text_report
-from unnest.report.fix_result import Result
-from unnest.report.result import AsKeras3, Problem, Report, Writer
+from unnest.report.result import AsKeras3, Problem, Report, Result, Writer
 from unnest.report.where_it_loads import UNPROMISED
 
 TORN = Report(

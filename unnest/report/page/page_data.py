@@ -12,7 +12,6 @@ from unnest.report import json_report
 from unnest.report.batch_row_facts import KINDS, STATES
 from unnest.report.diagram import svg
 from unnest.report.diagram.drawing import Drawing
-from unnest.report.fix_result import Result
 from unnest.report.page.model_view import (
     Histogram,
     LayerFacts,
@@ -31,7 +30,7 @@ from unnest.report.proposed_commands import (
     run_steps,
     whole_model_command,
 )
-from unnest.report.result import Report, is_result, state_of
+from unnest.report.result import Report, Result, state_of
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.
 BOXES, SETTINGS_LETTERS = 30_000, 4_000_000
@@ -42,7 +41,7 @@ def document(reports: Sequence[Report], paths: Sequence[str] = ()) -> dict[str, 
 
     `paths`: what was given to an `inspect` of many, for the commands on all of them.
     """
-    is_fix = any(is_result(report) for report in reports)
+    is_fix = any(isinstance(report, Result) for report in reports)
     empty: Report = Report(path="", verdict="clean")
     if is_fix:
         empty = Result(path="", verdict="clean", action="unchanged")

@@ -11,7 +11,7 @@ from unnest.report.batch_text import summary
 from unnest.report.html_markup import html_text, self_contained_page
 from unnest.report.page.page_data import document
 from unnest.report.page.page_graphs import shorten
-from unnest.report.result import Report, Tally, is_result, state_of
+from unnest.report.result import Report, Result, Tally, state_of
 
 #: In the head of every page that `--report` writes, and nowhere else: by it a page of ours is known.
 MARK = '<meta name="generator" content="unnest: files">'
@@ -29,7 +29,7 @@ def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
     tally = Tally()
     for report in reports:
         tally.add(report)
-    is_fix = any(is_result(report) for report in reports)
+    is_fix = any(isinstance(report, Result) for report in reports)
     title = shorten(reports[0].path) if len(reports) == 1 else summary(tally)
     body = f"""<header><h1>{html_text(title)}</h1></header>
 <main id="page"></main>
@@ -65,7 +65,7 @@ def _plain_rows(reports: Sequence[Report]) -> Iterator[str]:
             f'<td class="state">{state}</td>',
             f'<td class="path">{html_text(shorten(report.path))}</td>',
         ]
-        if is_result(report):
+        if isinstance(report, Result):
             cells.append(
                 f'<td class="path">{html_text(shorten(report.output or "") if not report.error else "")}</td>'
             )
