@@ -233,8 +233,7 @@ def highway(old: OldLayer) -> Piece:
 
 def _keras_2(old: OldLayer) -> OldLayer:
     """Return a dense layer of Keras 1 with Keras 2's argument names."""
-    names = {"W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer",
-             "W_constraint": "kernel_constraint", "b_constraint": "bias_constraint"}  # fmt: skip
+    names = layer_record("Dense").keras_1_arguments
     left = old.without("bias", "init", "input_dim", "batch_input_shape", "input_dtype").config
     config = {names.get(k, k): v for k, v in left.items()}
     config["use_bias"] = old.config.get("bias", old.config.get("use_bias", True))

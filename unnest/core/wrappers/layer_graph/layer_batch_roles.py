@@ -32,13 +32,13 @@ from unnest.core.wrappers.stored_code.code_names_and_numbers import (
 )
 
 JOINING = ("concat",)
-"""What the name of an operation that lines tensors up has in it, on every stack."""
+"""A part of the name of every operation that lines tensors up, on every stack."""
 
 STACKING_ROWS = ("vstack", "rowstack")
-"""What the name of an operation has in it that lines tensors up along axis 0 and knows no other."""
+"""Parts of the names of operations that line tensors up along axis 0 and know no other."""
 
 STITCHING = ("stitch",)
-"""What the name of an operation has in it that puts rows to their numbers: sizes, not towers, are what Python's own
+"""A part of the name of an operation that puts rows to their numbers: sizes, not towers, are what Python's own
 `sum` adds up beside it."""
 
 COMBINING = frozenset({

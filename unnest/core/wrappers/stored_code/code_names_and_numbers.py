@@ -23,16 +23,16 @@ Number: TypeAlias = int | float
 MOVING = (
     "flip", "rot90", "transpose", "permute", "crop", "pad", "resize", "random", "normal", "uniform"
 )  # fmt: skip
-"""What the names of operations that move or blur pixels, not rows, have in them."""
+"""Parts of the names of operations that move or blur pixels, not rows."""
 
 TURNING_AN_AXIS = ("reverse", "roll")
-"""The same of operations that turn an axis: also the batch's, in code that learns how many rows there are."""
+"""Parts of the names of operations that turn an axis: also the batch's, in code that learns how many rows there are."""
 
 CUTTING = ("slice", "strided", "split", "gather", "take", "partition", "mask", "unstack")
-"""What the names of operations that cut rows have in them."""
+"""Parts of the names of operations that cut rows."""
 
 MEASURING = ("shape", "size", "len", "batch", "rows", "dims")
-"""What the names have in them with which a function learns how many rows there are."""
+"""Parts of the names by which a function learns how many rows there are."""
 
 OTHER_GRADIENTS = (
     "customgradient",
@@ -44,7 +44,7 @@ OTHER_GRADIENTS = (
 """Beginnings of the names of functions by which code trains otherwise than it computes."""
 
 OF_TRAINING = (*OTHER_GRADIENTS, "intrainphase", "intestphase", "learningphase", "dropout")
-"""The same of functions that leave nothing, or something else, in a graph that serves."""
+"""Beginnings of the names of functions that leave nothing, or something else, in a serving graph."""
 
 
 def contains_word(name: str, words: Iterable[str]) -> bool:
