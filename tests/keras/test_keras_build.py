@@ -315,7 +315,7 @@ def test_a_saved_parallel_model_loads_and_is_recognised(
     for a, b in zip(_flat(parallel(batch)), _flat(loaded(batch)), strict=True):
         np.testing.assert_array_equal(a, b)
     assert towers_of(loaded) == (("CPU:0", "CPU:1", "CPU:2"), (1, 2, 1))
-    found = recognise_layer_graph.find(read(_architecture(path)))
+    found = recognise_layer_graph.recognise(read(_architecture(path))).wrappers
     assert [(f.template, len(f.towers)) for f in found] == [(template.name, 3)]
 
 

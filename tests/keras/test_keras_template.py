@@ -133,7 +133,7 @@ def test_the_drawn_graph_is_the_stored_one(keras: Any, zoo: Any, name: str) -> N
     seen = [
         [
             (f.template, f.towers, f.merges, f.confidence)
-            for f in recognise_layer_graph.find(read(view))
+            for f in recognise_layer_graph.recognise(read(view)).wrappers
         ]
         for view in (stored, drawn)
     ]

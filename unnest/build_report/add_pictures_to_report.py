@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from unnest.budget import OverBudget, limited_separately
 from unnest.core.keras_facts import load_time_code
-from unnest.core.make_plan import NotAGraph
+from unnest.core.make_plan import NotAGraph, assumptions_of
 from unnest.core.model import Stored
 from unnest.core.plan import Plan
 from unnest.formats.container_interface import Source
@@ -76,7 +76,8 @@ def _output_side(view: ModelView, plan: Plan, options: FixOptions, output: Store
 
     model, figure = output.architecture, None
     if model is not None and view.before.figure is not None and plan.refusal is None:
-        figure = draw_output(model, view.kept, options.slice_layers, whole=True)
+        assumptions = assumptions_of(plan.stored, options.slice_layers)
+        figure = draw_output(model, view.kept, assumptions, whole=True)
     return side(figure, output, model)
 
 
@@ -91,7 +92,8 @@ def _drawing(
         plan.result.architecture or (plan.complete and plan.complete.architecture)
     )
     refusal = plan.refusal.message if plan.refusal is not None else None
-    return draw(before, after or None, plan.wrappers, options.slice_layers, refusal, whole=whole)
+    assumptions = assumptions_of(plan.stored, options.slice_layers)
+    return draw(before, after or None, plan.wrappers, assumptions, refusal, whole=whole)
 
 
 def _inside(source: Source, plan: Plan, options: FixOptions) -> Inside:

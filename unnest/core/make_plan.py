@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from unnest.core.architecture import (
     NotAGraph,
@@ -46,6 +46,7 @@ from unnest.core.weight_assignment.layer_groups.match_renamed_layers import (
     template_layers_by_order,
 )
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions
 from unnest.findings import Code, listed
 
 NO_CHOICES = Choices()
@@ -87,10 +88,7 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     }
     start = ModelWithWeights(model, groups)
     unwrapped = remove_all_wrappers.unwrap_all(
-        start,
-        keep_nested=choices.keep_nested,
-        slice_layers=choices.slice_layers,
-        in_tensorflow=not stored.is_standalone,
+        start, assumptions_of(stored, choices.slice_layers), keep_nested=choices.keep_nested
     )
     if not unwrapped.wrappers:
         return clean_plan(stored)._replace(optimizer=optimizer, near_misses=unwrapped.near_misses)
@@ -110,13 +108,15 @@ def _plan_model(stored: Stored, choices: Choices) -> Plan:
     return with_output(parallel, start, unwrapped)
 
 
+def assumptions_of(stored: Stored, slice_layers: Collection[str]) -> Assumptions:
+    """Return what recognition takes for granted in a file: the caller's `slice_layers`, and whose Keras wrote it."""
+    return Assumptions(slice_layers, in_tensorflow=not stored.is_standalone)
+
+
 def _loads_if_nested(parallel: Plan, start: ModelWithWeights, choices: Choices) -> bool:
     """Return True if the template can stay a nested model, and Keras finds its weights again where they are."""
     unwrapped = remove_all_wrappers.unwrap_all(
-        start,
-        keep_nested=True,
-        slice_layers=choices.slice_layers,
-        in_tensorflow=not parallel.stored.is_standalone,
+        start, assumptions_of(parallel.stored, choices.slice_layers), keep_nested=True
     )
     if unwrapped.refusal:
         return False

@@ -7,9 +7,17 @@ looked up among the live layers: the result is the very object that was wrapped.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from unnest.core.architecture.graph import Graph
 from unnest.core.model import Ref
-from unnest.core.wrappers.layer_graph import recognise_layer_graph
+from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import (
+    Assumptions,
+    EnclosingModel,
+    LayerWrapper,
+    place_in_graph,
+)
 from unnest.keras import keras_api
 from unnest.keras.graph_of_live_model import graph_of
 from unnest.keras.keras_api import KerasApi, Model, api_of
@@ -37,7 +45,8 @@ def template_model(parallel: Model) -> Model:
 
 def templates_in(model: Model) -> list[Model]:
     """Return the innermost templates of all wrappers in `model`, each once."""
-    by_identity = {id(template): template for template in _templates(api_of(model), model)}
+    api = api_of(model)
+    by_identity = {id(each): each for each in _templates(api, _level(api, model, None))}
     return list(by_identity.values())
 
 
@@ -50,21 +59,52 @@ def base_model(model: Model) -> Model | None:
     (sub-classed models), if the towers are among the model's own layers, or if Keras cannot make `model`'s class anew
     from its layers.
     """
-    return _base_model(api_of(model), model, inside=False)
+    return _base_model(api_of(model), model, None)
 
 
-def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
-    """Return the base model of a model, or of one nested in it (`inside`), as `base_model` has it."""
-    if not any(_templates(api, model, inside=inside)):
+#: Both Kerases here end a mask at a custom class.
+ASSUMPTIONS = Assumptions(in_tensorflow=True)
+
+
+class _Level(NamedTuple):
+    """One level of a model: its graph (None if code calls its layers), where it lies in another, and its wrappers."""
+
+    model: Model
+    graph: Graph | None
+    outer: EnclosingModel | None
+    wrappers: tuple[LayerWrapper, ...]
+
+    def place_of(self, layer: str) -> EnclosingModel | None:
+        """Return the place of a model that is a layer, or held by a layer, of this one."""
+        if self.graph is None or layer not in self.graph.layers:
+            return EnclosingModel(None, layer, self.outer)
+        return place_in_graph(layer, self.graph, self.wrappers, self.outer)
+
+    def templates(self) -> list[tuple[str, Model]]:
+        """Return the templates that this level alone wraps, by their names."""
+        layers = {layer.name: layer for layer in self.model.layers} if self.wrappers else {}
+        return [(w.template, layers[w.template]) for w in self.wrappers if w.inline is None]
+
+
+def _level(api: KerasApi, model: Model, outer: EnclosingModel | None) -> _Level:
+    graph = graph_of(api, model)
+    wrappers = () if graph is None else recognise(graph, ASSUMPTIONS, outer).wrappers
+    return _Level(model, graph, outer, wrappers)
+
+
+def _base_model(api: KerasApi, model: Model, outer: EnclosingModel | None) -> Model | None:
+    """Return the base model of a model, or of one nested in another (`outer`), as `base_model` has it."""
+    level = _level(api, model, outer)
+    if not any(_templates(api, level)):
         return model
     has_graph = bool(getattr(model, "inputs", None))
-    inner = _called_model(api, model, inside=inside) if has_graph else _only_model_in(api, model)
+    inner = _called_model(api, level) if has_graph else _only_model_in(api, model)
     if inner is not None:
-        return _base_model(api, inner, inside=inside)
+        return _base_model(api, inner, outer)
     if not has_graph:
         return None
     bases = {
-        id(layer): _base_model(api, layer, inside=True)
+        id(layer): _base_model(api, layer, level.place_of(layer.name))
         for layer in model.layers
         if keras_api.is_model(layer)
     }
@@ -76,16 +116,16 @@ def _base_model(api: KerasApi, model: Model, *, inside: bool) -> Model | None:
     return clone if type(clone) is type(model) and not templates_in(clone) else None
 
 
-def _called_model(api: KerasApi, model: Model, *, inside: bool = False) -> Model | None:
-    """Return the model in a parallel model's towers, or the one that `model` only calls; or None."""
+def _called_model(api: KerasApi, level: _Level) -> Model | None:
+    """Return the model in a parallel model's towers, or the one that a model only calls; or None."""
+    model, graph = level.model, level.graph
     layers = [layer for layer in model.layers if not isinstance(layer, api.keras.layers.InputLayer)]
     if isinstance(model, api.keras.Sequential):
         return layers[0] if len(layers) == 1 and keras_api.is_model(layers[0]) else None
-    graph = graph_of(api, model)
     if graph is None:
         return None
-    for wrapper in recognise_layer_graph.find(graph, inside=inside):
-        if wrapper.inline is None and wrapper.scope(graph) == "whole":
+    for wrapper in level.wrappers:
+        if wrapper.is_whole_model(graph):
             return next(layer for layer in layers if layer.name == wrapper.template)
     calls = [(at, call.reads) for at, call in graph.calls() if call.reads]
     if len(calls) == 1 and len(layers) == 1 and keras_api.is_model(layers[0]):
@@ -101,7 +141,7 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
 
     A trainer may have no `call` at all, but a `train_step` alone.
     """
-    held = nested_models(model)
+    held = [nested for _, nested in nested_models(model)]
     if len(held) != 1 or {id(v) for v in held[0].variables} != {id(v) for v in model.variables}:
         return None
     if type(model).call is api.keras.Model.call:
@@ -113,31 +153,20 @@ def _only_model_in(api: KerasApi, model: Model) -> Model | None:
         traced = api.keras.Model(inputs, model.call(inputs if len(inputs) > 1 else inputs[0]))
     except Exception:  # noqa: BLE001 - call is anyone's code, and not made for this
         return None
-    return _called_model(api, traced)
+    return _called_model(api, _level(api, traced, None))
 
 
-def _templates(api: KerasApi, model: Model, *, inside: bool = False) -> Iterator[Model]:
-    """Yield the innermost templates of the wrappers in `model`, at any level; `inside`: it is nested in another."""
-    templates = _templates_at_top(api, model, inside=inside)
-    for inner in templates or nested_models(model):
-        deeper = list(_templates(api, inner, inside=inside or not templates))
-        yield from deeper or ([inner] if inner in templates else [])
+def _templates(api: KerasApi, level: _Level) -> Iterator[Model]:
+    """Yield the innermost templates of the wrappers in a level, and in all levels below it."""
+    templates = level.templates()
+    for name, nested in templates or nested_models(level.model):
+        deeper = list(_templates(api, _level(api, nested, level.place_of(name))))
+        yield from deeper or ([nested] if templates else [])
 
 
-def _templates_at_top(api: KerasApi, model: Model, *, inside: bool) -> list[Model]:
-    """Return the templates that this one level of `model` wraps."""
-    graph = graph_of(api, model)
-    if graph is None:
-        return []
-    layers = {layer.name: layer for layer in model.layers}
-    return [
-        layers[wrapper.template]
-        for wrapper in recognise_layer_graph.find(graph, inside=inside)
-        if wrapper.inline is None
-    ]
-
-
-def nested_models(model: Model) -> list[Model]:
-    """Return the models among a model's layers, and in layers that wrap one (TimeDistributed)."""
-    candidates = (getattr(layer, "layer", layer) for layer in getattr(model, "layers", ()))
-    return [layer for layer in candidates if keras_api.is_model(layer)]
+def nested_models(model: Model) -> list[tuple[str, Model]]:
+    """Return the models among a model's layers, and in layers that wrap one (TimeDistributed), by the layer's name."""
+    candidates = (
+        (layer.name, getattr(layer, "layer", layer)) for layer in getattr(model, "layers", ())
+    )
+    return [(name, layer) for name, layer in candidates if keras_api.is_model(layer)]

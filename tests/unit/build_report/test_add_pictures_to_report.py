@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,13 @@ OLD = CASES / "h5/972-slice-code-branch-k224/parallel.h5"
 def test_a_view_draws_what_was_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The written model is drawn beside the input, as if both were drawn at once."""
     drawn: list[JsonObject] = []
-    levels = drawing._levels  # noqa: SLF001 - the graphs of the side that was read
+    level_of = drawing._level  # noqa: SLF001 - the graphs of the side that was read
 
-    def counted(model: JsonObject, vouched: Collection[str], depth: int = 0) -> Iterator[Any]:
-        drawn.extend([model] * (depth == 0))
-        return levels(model, vouched, depth)
+    def counted(model: JsonObject, *place: Any) -> Any:
+        drawn.extend([model] * (len(place) == 1))
+        return level_of(model, *place)
 
-    monkeypatch.setattr(drawing, "_levels", counted)
+    monkeypatch.setattr(drawing, "_level", counted)
     output = tmp_path / "fixed.h5"
     result = fix_one(
         str(OLD), FixOptions(str(output), parts=PAGE._replace(drawing=False, values=False))

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from tests import makeh5
 from tests.corpus.unpacked import CASES
-from unnest.core.make_plan import plan
+from tests.unit.core.build import functional, layer, nested, source
+from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, split
+from tests.unit.core.wrappers.near import OUTER
+from unnest.core.make_plan import assumptions_of, plan
 from unnest.core.model import Stored
 from unnest.core.recognition_results import Wrapper
 from unnest.inspection import inspect
@@ -129,6 +132,37 @@ def test_wrappers_in_wrappers_have_a_figure_each() -> None:
     drawn = drawing(makeh5.parallel(makeh5.parallel(chain(2), 3, name="inner"), 2))
     assert [figure.title for figure in drawn.before] == ["before", "inside inner"]
     assert parts(drawn, 1).count(("tmpl", "tower")) == 3
+
+
+def test_a_nested_model_is_drawn_as_what_it_is_where_it_stands() -> None:
+    """The mask of the layer before it ends at its slices: as the report says, it is no wrapper."""
+    inner = functional(source(), split("s", "x"), TOWERS, MERGE, **{**OUTER, "name": "inner"})
+    mask = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
+    for before, roles in (([mask], set()), ([], {"slice", "tower", "merge"})):
+        end = before[-1]["name"] if before else "x"
+        model = functional(
+            source(),
+            *before,
+            nested(inner, [(end, 0, 0)]),
+            **{**OUTER, "outputs": [("inner", 1, 0)]},
+        )
+        assert bool(plan(Stored("architecture", model)).wrappers) == bool(roles)
+        drawn = drawing(model)
+        nodes = [node for figure in drawn.before for node in figure.nodes]
+        assert {node.role for node in nodes} - {"input", "layer", "kept"} == roles
+
+
+def test_classes_that_end_masks_are_drawn_as_the_report_has_them() -> None:
+    mask = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
+    cuts = [layer(f"s{i}", ["made"], kind="Cut", part=i, of=2) for i in range(2)]
+    model = functional(source(), mask, *cuts, nested(TEMPLATE, ["s0"], ["s1"]), MERGE, **OUTER)
+    for version, is_wrapper in (("2.2.4", True), ("2.15.0", False)):
+        stored = Stored("architecture", model, keras_version=version)
+        made = plan(stored)
+        drawn = draw(model, None, made.wrappers, assumptions_of(stored, ()))
+        assert drawn is not None
+        assert bool(made.wrappers) == is_wrapper
+        assert any(node.role == "tower" for node in drawn.before[0].nodes) == is_wrapper
 
 
 def test_what_stores_no_graph_is_drawn_from_what_was_found() -> None:

@@ -26,24 +26,27 @@ from unnest.core.weight_assignment.flat_list.divide_flat_list import divide_flat
 from unnest.core.weight_assignment.layer_weights_record import Ambiguous, LayerWeights
 from unnest.core.wrappers.layer_graph.layer_batch_roles import is_in_training, reads_mask
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
-from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel, LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import (
+    NO_ASSUMPTIONS,
+    Assumptions,
+    EnclosingModel,
+    LayerWrapper,
+)
 from unnest.findings import Code, Finding, listed
 
 
 def unwrap_all(
     parallel: ModelWithWeights,
+    assumptions: Assumptions = NO_ASSUMPTIONS,
     *,
     keep_nested: bool,
-    slice_layers: frozenset[str] = frozenset(),
-    in_tensorflow: bool = False,
 ) -> Unwrapped:
-    """Take all wrappers out of a top-level model; by the caller's word `slice_layers` cut the batch in order.
+    """Take all wrappers out of a top-level model.
 
-    `in_tensorflow`: no Keras of its own wrote it, before Keras 3. Then a mask ends at a custom class that does not say
-    otherwise, and a penalty on outputs is divided by the rows of the call.
+    In TensorFlow a penalty on outputs is divided by the rows of the call (`assumptions.in_tensorflow`).
     """
-    unwrapping = _Unwrapping(keep_nested, slice_layers, len(read(parallel.model).outputs))
-    unwrapping.in_tensorflow = in_tensorflow
+    outputs = len(read(parallel.model).outputs)
+    unwrapping = _Unwrapping(outputs, assumptions, keep_nested=keep_nested)
     left, refusal = parallel, None
     try:
         left = unwrapping.top(parallel)
@@ -90,10 +93,9 @@ class _Place:
 class _Unwrapping:
     """One walk over a model and the models nested in it."""
 
-    def __init__(self, keep_nested: bool, slice_layers: frozenset[str], outputs: int) -> None:
+    def __init__(self, outputs: int, assumptions: Assumptions, *, keep_nested: bool) -> None:
         self._keep_nested = keep_nested
-        self._slice_layers = slice_layers
-        self.in_tensorflow = False
+        self._assumptions = assumptions
         #: Which output of the model that is left each output of the parallel model is.
         self.outputs = list(range(outputs))
         self._deepest = -1
@@ -151,12 +153,7 @@ class _Unwrapping:
         """Take wrappers out of a model's own graph until it shows none; return its near misses. Raises Ambiguous."""
         while True:
             graph = read(place.level.model)
-            recognised = recognise(
-                graph,
-                self._slice_layers,
-                outer=place.outer,
-                custom_classes_end_masks=self.in_tensorflow,
-            )
+            recognised = recognise(graph, self._assumptions, place.outer)
             if not recognised.wrappers:
                 return recognised.near_misses
             self._take_out_and_report(place, graph, recognised.wrappers[0])
@@ -229,7 +226,9 @@ class _Unwrapping:
             part = graph.layers[name]
             if part.is_model and (layer := mixing_layer(read(part.stored))) is not None:
                 self.findings.append(Code.ROWS_MIXED(layer=layer, template=name))
-        penalties = _layers_with_penalties(graph, wrapper) if self.in_tensorflow else []
+        penalties = (
+            _layers_with_penalties(graph, wrapper) if self._assumptions.in_tensorflow else []
+        )
         if penalties:
             towers = len(wrapper.towers)
             self.findings.append(Code.PENALTY_OF_TOWERS(towers=towers, what=listed(penalties)))

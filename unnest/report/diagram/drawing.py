@@ -8,7 +8,7 @@ it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,13 @@ from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.model import CallId, JsonObject
 from unnest.core.recognition_results import Wrapper
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
-from unnest.core.wrappers.layer_graph.wrapper_records import LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import (
+    NO_ASSUMPTIONS,
+    Assumptions,
+    EnclosingModel,
+    LayerWrapper,
+    place_in_graph,
+)
 
 #: input, layer: as they are. slice, tower, merge: of a wrapper. more: towers that are not drawn one by one. group:
 #: layers that are not. kept: of the template, in the model that is left.
@@ -77,7 +83,7 @@ def draw(
     before: JsonObject | None,
     after: JsonObject | None,
     wrappers: Sequence[Wrapper],
-    vouched: Collection[str] = (),
+    assumptions: Assumptions = NO_ASSUMPTIONS,
     refusal: str | None = None,
     *,
     whole: bool = False,
@@ -85,80 +91,100 @@ def draw(
     """Return the drawing of an architecture, and of the one that `fix` writes; None if there is nothing to draw.
 
     `wrappers` are those that were found: where the architecture is not stored (weights alone, a serving graph), or has
-    none of them, they are all that can be drawn. `vouched`: classes said to cut the batch. With `whole` no layers are
+    none of them, they are all that can be drawn. `assumptions`: those of the verdict. With `whole` no layers are
     folded into groups, and `before` is the outermost graph alone, whose boxes open to the others. None where there is
     nothing to draw.
     """
     depth = 1 if whole else 0
-    graphs = [] if before is None else [*_levels(before, vouched)]
-    if wrappers and not any(found for _, found in graphs):
+    levels = [] if before is None else [*_with_nested(_level(before, assumptions))]
+    if wrappers and not any(level.wrappers for level in levels):
         last = Figure(
             "after", _chain([_template(wrappers[-1], "kept")]), (("batch", "template"),), 1
         )
-        output = last if after is None else draw_output(after, None, vouched, whole=whole)
+        output = last if after is None else draw_output(after, None, assumptions, whole=whole)
         return Drawing((_schema(wrappers),), None if refusal else output, refusal)
-    if not graphs:
+    if not levels:
         return None
-    top, *inner = graphs
-    shown = [top, *(level for level in inner if level[1])]
+    top, *inner = levels
+    shown = [top, *(level for level in inner if level.wrappers)]
     titles = [
-        "before" if wrappers else top[0].name,
-        *(f"inside {graph.name}" for graph, _ in shown[1:]),
+        "before" if wrappers else top.graph.name,
+        *(f"inside {level.graph.name}" for level in shown[1:]),
     ]
     figures = tuple(
-        _figure(graph, found, vouched, depth=depth)._replace(title=title)
-        for title, (graph, found) in [*zip(titles, shown, strict=True)][: 1 if whole else None]
+        _figure(level, depth=depth)._replace(title=title)
+        for title, level in [*zip(titles, shown, strict=True)][: 1 if whole else None]
     )
     kept = _template_layers(shown)
     if after is None or refusal or not (wrappers or whole):
         return Drawing(figures, None, refusal, kept)
-    return Drawing(figures, draw_output(after, kept, vouched, whole=whole), None, kept)
+    return Drawing(figures, draw_output(after, kept, assumptions, whole=whole), None, kept)
 
 
 def draw_output(
     model: JsonObject,
     kept: frozenset[str] | None,
-    vouched: Collection[str] = (),
+    assumptions: Assumptions = NO_ASSUMPTIONS,
     *,
     whole: bool = False,
 ) -> Figure:
     """Return the graph of a model that is written; `kept` as in `Drawing`, the rest as in `draw`."""
-    return _figure(read(model), (), vouched, kept=kept, depth=1 if whole else 0)._replace(
+    depth = 1 if whole else 0
+    return _figure(_Level(read(model), (), assumptions), kept=kept, depth=depth)._replace(
         title="after"
     )
 
 
-def _levels(
-    model: JsonObject, vouched: Collection[str], depth: int = 0
-) -> Iterator[tuple[Graph, tuple[LayerWrapper, ...]]]:
-    """Yield every graph in the model, outermost first, with its wrappers; a model that occurs twice is yielded once."""
+class _Level(NamedTuple):
+    """One graph of a model, at its place in the model around it, with the wrappers found there."""
+
+    graph: Graph
+    wrappers: tuple[LayerWrapper, ...]
+    assumptions: Assumptions
+    outer: EnclosingModel | None = None
+
+    def nested(self, layer: Layer, model: JsonObject) -> _Level:
+        """Return the level of a model that a layer of this one is, or has in its config."""
+        place = place_in_graph(layer.name, self.graph, self.wrappers, self.outer)
+        return _level(model, self.assumptions, place)
+
+
+def _level(
+    model: JsonObject, assumptions: Assumptions, outer: EnclosingModel | None = None
+) -> _Level:
     graph = read(model)
-    yield graph, recognise(graph, vouched).wrappers
+    return _Level(graph, recognise(graph, assumptions, outer).wrappers, assumptions, outer)
+
+
+def _with_nested(level: _Level, depth: int = 0) -> Iterator[_Level]:
+    """Yield a level and all levels in it, outermost first."""
+    yield level
     if depth == DEEPEST:
         return
-    for layer in graph.layers.values():
-        for child in [layer.stored] if layer.is_model else [c for _, c in children(layer.stored)]:
-            yield from _levels(child, vouched, depth + 1)
+    for layer in level.graph.layers.values():
+        models = [layer.stored] if layer.is_model else [c for _, c in children(layer.stored)]
+        for model in models:
+            yield from _with_nested(level.nested(layer, model), depth + 1)
 
 
-def _template_layers(levels: Iterable[tuple[Graph, tuple[LayerWrapper, ...]]]) -> frozenset[str]:
+def _template_layers(levels: Iterable[_Level]) -> frozenset[str]:
     """Names that a template's layers have in the model that is left: their own, or the template's where it is kept."""
     names: set[str] = set()
-    for graph, found in levels:
-        for wrapper in found:
+    for level in levels:
+        for wrapper in level.wrappers:
             if wrapper.inline is not None:
                 names |= {call.layer for call in wrapper.first}
             else:
-                names |= {wrapper.template, *read(graph.layers[wrapper.template].stored).layers}
+                names |= {
+                    wrapper.template,
+                    *read(level.graph.layers[wrapper.template].stored).layers,
+                }
     return frozenset(names)
 
 
-def _figure(
-    graph: Graph, found: Sequence[LayerWrapper], vouched: Collection[str], *, kept: frozenset[str] | None = frozenset(),
-    depth: int = 0,
-) -> Figure:  # fmt: skip
+def _figure(level: _Level, *, kept: frozenset[str] | None = frozenset(), depth: int = 0) -> Figure:
     """Return the figure of one graph. `kept`: the layers that are a template's; None for all."""
-    found = found[:WRAPPERS_DRAWN]
+    graph, found = level.graph, level.wrappers[:WRAPPERS_DRAWN]
     roles = {call: role for wrapper in found for call, role in _roles(wrapper)}
     wrapper_of = {
         call: n
@@ -174,7 +200,7 @@ def _figure(
         if key == _key(calls[0]):
             layer = graph.layers[calls[0].layer]
             if layer.name not in insides:
-                insides[layer.name] = _inside(layer, vouched, depth)
+                insides[layer.name] = _inside(level, layer, depth)
             is_kept = kept is None or layer.name in kept
             role = roles.get(calls[0]) or (
                 "input" if is_input(layer.stored) else "kept" if is_kept else "layer"
@@ -241,12 +267,11 @@ def _boxes(
     return {key: boxes[key] for key in order}, tuple(edges)
 
 
-def _inside(layer: Layer, vouched: Collection[str], depth: int) -> Figure | None:
+def _inside(level: _Level, layer: Layer, depth: int) -> Figure | None:
     """Return what a box opens to: the layers of a nested model, one level a box."""
     if not layer.is_model or depth == DEEPEST:
         return None
-    graph = read(layer.stored)
-    return _figure(graph, recognise(graph, vouched).wrappers, vouched, depth=depth + 1)
+    return _figure(level.nested(layer, layer.stored), depth=depth + 1)
 
 
 def _roles(found: LayerWrapper) -> Iterator[tuple[CallId, Role]]:

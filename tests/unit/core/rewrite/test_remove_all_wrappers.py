@@ -13,6 +13,7 @@ from unnest.core.architecture import read
 from unnest.core.rewrite import remove_all_wrappers
 from unnest.core.rewrite.model_with_weights import ModelWithWeights
 from unnest.core.weight_assignment.layer_weights_record import LayerWeights
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions
 
 WEIGHTS = tensors("td/kernel:0", "td/bias:0")
 
@@ -78,7 +79,7 @@ def test_a_penalty_that_each_tower_added() -> None:
     start = level(wrapped(template, "outer"))
     for in_tensorflow, codes in ((True, ["penalty-of-towers"]), (False, [])):
         unwrapped = remove_all_wrappers.unwrap_all(
-            start, keep_nested=False, in_tensorflow=in_tensorflow
+            start, Assumptions(in_tensorflow=in_tensorflow), keep_nested=False
         )
         assert [finding.code for finding in unwrapped.findings] == codes
 

@@ -52,27 +52,27 @@ def mask_maker(graph: Graph, tensor: Ref, outer: EnclosingModel | None) -> str |
 def mask_effects(graph: Graph, tensors: Iterable[Ref], outer: EnclosingModel | None) -> MaskEffects:
     """Return what a mask on these tensors changes, in the graph and around it."""
     effects = _effects(graph, _readers(graph, tensors), tensors)
-    if outer is None or effects.reader is not None:
+    if outer is None or outer.graph is None or effects.reader is not None:
         return effects
-    behind = [ref for position in sorted(effects.outputs) for ref in _outputs(outer, position)]
+    layer = outer.graph.layers[outer.layer]
+    behind = [
+        Ref(layer.name, index, position if layer.is_model else 0)
+        for position in sorted(effects.outputs)
+        for index in range(len(layer.calls))
+    ]
     return mask_effects(outer.graph, behind, outer.outer)
 
 
 def _mask_of_input(place: EnclosingModel, position: int) -> str | None:
     """Return the layer that makes the mask of a nested model's input, in any of its calls; None without one."""
+    if place.graph is None:
+        return None
     layer = place.graph.layers[place.layer]
     for call in layer.calls:
         for ref in call.inputs[position : position + 1] if layer.is_model else call.reads:
             if (maker := mask_maker(place.graph, ref, place.outer)) is not None:
                 return maker
     return None
-
-
-def _outputs(place: EnclosingModel, position: int) -> Iterator[Ref]:
-    """Yield the tensors around a nested model that are its output at that position, one for each call."""
-    layer = place.graph.layers[place.layer]
-    for index in range(len(layer.calls)):
-        yield Ref(place.layer, index, position if layer.is_model else 0)
 
 
 def _origins(graph: Graph, tensor: Ref) -> _Origins:

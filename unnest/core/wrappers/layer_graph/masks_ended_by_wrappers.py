@@ -10,27 +10,30 @@ from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.keras_facts.stored_class_names import is_keras_class
 from unnest.core.model import CallId
 from unnest.core.wrappers.layer_graph.mask_paths import MaskEffects, mask_effects, mask_maker
-from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel, LayerWrapper
+from unnest.core.wrappers.layer_graph.wrapper_records import (
+    Assumptions,
+    EnclosingModel,
+    LayerWrapper,
+)
 from unnest.core.wrappers.stored_code import code_names_and_numbers
 
 
 def reason_by_masks(
     graph: Graph,
     wrapper: LayerWrapper,
+    assumptions: Assumptions,
     outer: EnclosingModel | None = None,
-    *,
-    custom_classes_end_masks: bool = False,
 ) -> str | None:
     """Return why the model computes otherwise without a wrapper that ends masks; None where it computes the same.
 
     Functions and operations give no mask on, whatever they are given. A custom class ends one unless its code, which is
-    not stored, says otherwise (`custom_classes_end_masks`); Keras of its own raises an error there.
+    not stored, says otherwise; Keras of its own raises an error there.
     (Source: compute_mask of Lambda in Keras 1.2 to 3.15; TensorFlow 2.3 to 2.15, whose operation layers give none;
     compute_mask of Layer in Keras 2.3.1, TensorFlow 2.3 and Keras 3.15.)
     """
     for part, source in wrapper.sources_by_slice(graph).items():
         verb = _mask_end(graph, [part.call]) if part != source else None
-        if verb == "may end" and not custom_classes_end_masks:
+        if verb == "may end" and not assumptions.in_tensorflow:
             continue
         maker = mask_maker(graph, source, outer) if verb else None
         if maker is not None:
@@ -41,7 +44,7 @@ def reason_by_masks(
             )
     heeding = effects_behind_merges(graph, wrapper, outer).reader
     verb = _mask_end(graph, [at for merge in wrapper.merges for at in merge.calls])
-    if heeding is None or (verb == "may end" and not custom_classes_end_masks):
+    if heeding is None or (verb == "may end" and not assumptions.in_tensorflow):
         return None
     return (
         f"the mask of {wrapper.template} {verb} at the merge, and would reach {heeding} without it"

@@ -32,6 +32,8 @@ from unnest.core.model import CallId, Ref
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.wrapper_records import (
+    NO_ASSUMPTIONS,
+    Assumptions,
     EnclosingModel,
     LayerWrapper,
     NotAWrapper,
@@ -43,36 +45,21 @@ if TYPE_CHECKING:  # brings NumPy's part of the search, which most graphs do not
     from unnest.core.wrappers.search.tower_search import TowerSet
 
 
-def find(
-    graph: Graph, vouched: Collection[str] = (), *, inside: bool = False
-) -> list[LayerWrapper]:
-    """Return one graph's wrappers, nested models' left out; `vouched`: classes that, by the caller, cut the batch."""
-    return [*recognise(graph, vouched, inside=inside).wrappers]
-
-
 def recognise(
-    graph: Graph,
-    vouched: Collection[str] = (),
-    *,
-    inside: bool = False,
-    outer: EnclosingModel | None = None,
-    custom_classes_end_masks: bool = False,
+    graph: Graph, assumptions: Assumptions = NO_ASSUMPTIONS, outer: EnclosingModel | None = None
 ) -> Recognised:
     """Return the wrappers of one graph (not of the models nested in it), and the near misses.
 
     Towers of the graph's own layers count only where none are calls of one nested model. `outer`: the place of a nested
-    graph, from which masks may come; `inside`: it is nested, wherever that is. `custom_classes_end_masks`: Keras ends a
-    mask at a custom class, if its code does not say otherwise.
+    graph, from which masks may come.
     """
     if graph.sequential:  # a chain has no room for towers
         return Recognised()
-    wrappers, misses = _search(graph, vouched)
+    wrappers, misses = _search(graph, assumptions.slice_layers)
     objections = [
-        _ghost_normalization(graph, wrapper, inside=inside or outer is not None)
-        or _objection(graph, wrapper, vouched)
-        or _masks_objection(
-            graph, wrapper, outer, custom_classes_end_masks=custom_classes_end_masks
-        )
+        _ghost_normalization(graph, wrapper, outer)
+        or _objection(graph, wrapper, assumptions.slice_layers)
+        or _masks_objection(graph, wrapper, assumptions, outer)
         for wrapper in wrappers
     ]
     found = [
@@ -175,13 +162,15 @@ def _is_registered(layer: Layer, call: Call) -> bool:
     return op_call is not None and operation_of(op_call) is not None and bool(call.reads)
 
 
-def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -> NearMiss | None:
+def _ghost_normalization(
+    graph: Graph, wrapper: LayerWrapper, outer: EnclosingModel | None
+) -> NearMiss | None:
     """Return the near miss for a template that learns nothing but normalizations, within a larger model.
 
     There, statistics of parts of a batch are a purpose of their own (ghost batch normalization). What a whole model is
     called on are the parts of data parallelism, whatever its weights.
     """
-    is_part = inside or wrapper.scope(graph) != "whole"
+    is_part = outer is not None or wrapper.scope(graph) != "whole"
     template = graph.layers[wrapper.template]
     if wrapper.inline is None and is_part and layer_batch_roles.only_normalizes(template.stored):
         layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
@@ -191,18 +180,12 @@ def _ghost_normalization(graph: Graph, wrapper: LayerWrapper, *, inside: bool) -
 
 
 def _masks_objection(
-    graph: Graph,
-    wrapper: LayerWrapper,
-    outer: EnclosingModel | None,
-    *,
-    custom_classes_end_masks: bool,
+    graph: Graph, wrapper: LayerWrapper, assumptions: Assumptions, outer: EnclosingModel | None
 ) -> NearMiss | None:
     """Return the near miss for a wrapper that ends a mask which would change what is computed; None for others."""
     from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import reason_by_masks
 
-    reason = reason_by_masks(
-        graph, wrapper, outer, custom_classes_end_masks=custom_classes_end_masks
-    )
+    reason = reason_by_masks(graph, wrapper, assumptions, outer)
     if reason is None:
         return None
     return NearMiss(wrapper.merges[0].layer if wrapper.merges else wrapper.template, reason)

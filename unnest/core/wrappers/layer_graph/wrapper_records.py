@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from unnest.core.architecture import read
@@ -101,6 +101,10 @@ class LayerWrapper(NamedTuple):
             return "head"
         return "embedded"
 
+    def is_whole_model(self, graph: Graph) -> bool:
+        """Return True if the graph does nothing but call a nested model in towers: the template can replace it."""
+        return self.inline is None and self.scope(graph) == "whole"
+
     def results(self, graph: Graph) -> Mapping[Ref, int]:
         """Return the wrapper's results in the graph, and which output of the template each tensor is."""
         if self.merges:
@@ -120,11 +124,41 @@ class LayerWrapper(NamedTuple):
 
 
 class EnclosingModel(NamedTuple):
-    """The place of a nested model: a layer of `graph`, or a model in the config of one; `outer`: that graph's place."""
+    """The place of a nested model: a layer of `graph`, or a model in the config of one; `outer`: that graph's place.
 
-    graph: Graph
+    Without a `graph`, code calls the nested model (a subclassed model in memory).
+    """
+
+    graph: Graph | None
     layer: str
     outer: EnclosingModel | None = None
+
+
+class Assumptions(NamedTuple):
+    """What recognition takes for granted and no graph stores.
+
+    `slice_layers`: custom classes that cut the batch in order, by the caller's word. `in_tensorflow`: no Keras of its
+    own wrote the model, before Keras 3. Then a mask ends at a custom class whose code does not say otherwise, where
+    Keras of its own raises an error.
+    """
+
+    slice_layers: Collection[str] = ()
+    in_tensorflow: bool = False
+
+
+NO_ASSUMPTIONS = Assumptions()
+
+
+def place_in_graph(
+    layer: str, graph: Graph, wrappers: Sequence[LayerWrapper], outer: EnclosingModel | None
+) -> EnclosingModel | None:
+    """Return the place of a nested model once the wrappers of the graph around it are gone.
+
+    The template of a whole wrapper takes the place of the graph itself, which is `outer`.
+    """
+    if any(w.template == layer and w.is_whole_model(graph) for w in wrappers):
+        return outer
+    return EnclosingModel(graph, layer, outer)
 
 
 class Recognised(NamedTuple):

@@ -18,7 +18,7 @@ from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
 from unnest.core.recognition_results import UnevenTowers
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
-from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions, Recognised
 
 KERAS_3 = FIXTURES / "weights_h5/keras3/weights_h5-carried-named-adam"
 #: A template that does not say what rows it takes.
@@ -233,10 +233,10 @@ class TestSomebodysOwnSlices:
 
     def test_unless_the_caller_vouches_for_it(self) -> None:
         model = read(stored.model([[stored.config(f"s{i}", {}) for i in range(2)]]))
-        found = only_wrapper(recognise(model, {"Rows"}))
+        found = only_wrapper(recognise(model, Assumptions({"Rows"})))
         assert found.confidence == "likely"
         assert "the caller vouches that Rows cuts the batch in order" in found.evidence
-        check_verdict(recognise(model, {"Other"}), "clean")
+        check_verdict(recognise(model, Assumptions({"Other"})), "clean")
 
     def test_the_inputs_are_cut_in_the_same_places(self) -> None:
         one = [{"lo": 0.0, "hi": 0.5}, {"lo": 0.5, "hi": 1.0}]

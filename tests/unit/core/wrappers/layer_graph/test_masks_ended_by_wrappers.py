@@ -17,6 +17,7 @@ from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import (
     effects_behind_merges,
     reason_by_masks,
 )
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions
 
 REASON = "the mask of made ends at the slices, and would reach t without them"
 MASKED = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
@@ -52,7 +53,7 @@ def test_operations_end_masks(before: list[dict[str, Any]]) -> None:
 def test_what_has_no_mask_is_sliced(before: list[dict[str, Any]]) -> None:
     graph = read(functional(*_behind(*before), **OUTER))
     wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
-    assert reason_by_masks(graph, wrapper, custom_classes_end_masks=True) is None
+    assert reason_by_masks(graph, wrapper, Assumptions(in_tensorflow=True)) is None
 
 
 MASKED_TEMPLATE = functional(
@@ -102,7 +103,7 @@ CUT_TOWERS = nested(TEMPLATE, ["s0"], ["s1"])
 def test_a_custom_class_may_end_masks() -> None:
     reason = "the mask of made may end at the slices, and would reach t without them"
     graph = read(functional(source(), MASKED, *CUTS, CUT_TOWERS, MERGE, **OUTER))
-    found = recognise_layer_graph.recognise(graph, custom_classes_end_masks=True)
+    found = recognise_layer_graph.recognise(graph, Assumptions(in_tensorflow=True))
     assert {miss.layer: miss.reason for miss in found.near_misses} == {"m": reason}
     assert only_wrapper(recognise_layer_graph.recognise(graph)).template == "t"
 
@@ -119,7 +120,7 @@ def test_custom_classes_that_end_none(before: dict[str, Any], changes: dict[str,
     cuts = [{**cut, **changes} for cut in CUTS]
     graph = read(functional(source(), before, *cuts, CUT_TOWERS, MERGE, **OUTER))
     wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
-    assert reason_by_masks(graph, wrapper, custom_classes_end_masks=True) is None
+    assert reason_by_masks(graph, wrapper, Assumptions(in_tensorflow=True)) is None
 
 
 def _cut(x: Any, i: int) -> Any:

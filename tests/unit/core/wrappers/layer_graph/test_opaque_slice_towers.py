@@ -17,6 +17,7 @@ from unnest.core.architecture import read
 from unnest.core.model import CallId, Ref
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions
 
 
 def test_slices_towers_and_a_merge_are_a_wrapper() -> None:
@@ -78,10 +79,10 @@ def test_no_tower_is_left_out_of_the_merge() -> None:
     """Nor where every tower has a slice of its own, which nothing else reads."""
     entries = [stored.config(f"s{i}", {}) for i in range(3)]
     model = stored.model([entries])
-    only_wrapper(recognise(read(model), {"Rows"}))
+    only_wrapper(recognise(read(model), Assumptions({"Rows"})))
     joined = model["config"]["layers"][-1]["inbound_nodes"][0]
     del joined[2]
-    result = recognise(read(model), {"Rows"})
+    result = recognise(read(model), Assumptions({"Rows"}))
     assert result.wrappers == ()
     assert (
         result.near_misses[0].reason == "net is called on one more slice, which merge does not join"
@@ -96,7 +97,7 @@ def test_one_output_is_joined_once() -> None:
         {**layers[-1], "name": "again", "config": {**layers[-1]["config"], "name": "again"}}
     )
     model["config"]["output_layers"].append(["again", 0, 0])
-    result = recognise(read(model), {"Rows"})
+    result = recognise(read(model), Assumptions({"Rows"}))
     assert result.wrappers == ()
     assert result.near_misses[0].reason == "one output of net is joined more than once"
 
@@ -126,7 +127,7 @@ def test_outputs_that_are_one_tensor(
         ref[2] = len(listed) - 1
     layers.append({**merge, "name": "again", "config": {**merge["config"], "name": "again"}})
     model["config"]["output_layers"] = [[name, 0, 0] for name in joins]
-    result = recognise(read(model), {"Rows"})
+    result = recognise(read(model), Assumptions({"Rows"}))
     if outputs is None:
         assert result.wrappers == ()
         assert result.near_misses[0].reason == "one output of net is joined more than once"

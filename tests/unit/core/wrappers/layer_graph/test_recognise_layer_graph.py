@@ -13,7 +13,7 @@ from tests.unit.core.wrappers.towers import STORED, Entry, model
 from unnest.core.architecture import read
 from unnest.core.recognition_results import NearMiss
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
-from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions, Recognised
 
 INDEX = [{"i": i, "parts": 2} for i in range(2)]
 OPAQUE = (
@@ -34,7 +34,7 @@ def merge(kind: str, **config: Any) -> Entry:
 
 def seen(entry: Entry, *vouched: str) -> Recognised:
     """Return what is recognised in a model."""
-    return recognise_layer_graph.recognise(read(entry), vouched)
+    return recognise_layer_graph.recognise(read(entry), Assumptions(vouched))
 
 
 def test_a_chain_has_no_room_for_towers() -> None:

@@ -18,6 +18,7 @@ from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
+from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel
 from unnest.core.wrappers.search.row_mixing_trials import rows_kept
 from unnest.core.wrappers.serving_graph.recognise_serving_graph import find
 
@@ -801,7 +802,9 @@ def around(
     w.layers.append({**model, "name": "part", "inbound_nodes": [[[*part, {}]] for part in parts]})
     end = w.join([["part", rank, 0] for rank in range(len(parts))])
     [end] = w.dense(end) if behind else [end]
-    recognised = recognise(read(w.model(end)), inside=inside)
+    recognised = recognise(
+        read(w.model(end)), outer=EnclosingModel(None, "model") if inside else None
+    )
     return len(recognised.wrappers), [miss.reason for miss in recognised.near_misses]
 
 
