@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import IO, NamedTuple
 
 from unnest.files.portable_file_operations import write_all
-from unnest.formats.hdf5.fast_reader import (
+from unnest.formats.hdf5.plain_layouts import (
     ADDRESS,
     HEADER,
     IN_ONE_PIECE,

@@ -25,7 +25,8 @@ from unnest.formats.container_interface import MARK, Source
 from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5.dataset_record_and_limits import require_numbers, short
 from unnest.formats.hdf5.detect_path_keyed_layout import is_path_keyed
-from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile, require
+from unnest.formats.hdf5.fast_reader import PlainFile
+from unnest.formats.hdf5.plain_layouts import NotPlain, require
 from unnest.formats.parse_json import parse_object
 from unnest.formats.preserved_style import H5Style
 

@@ -24,10 +24,11 @@ from unnest.formats.hdf5 import (
     guarded_file,
     legacy_h5_reader,
 )
-from unnest.formats.hdf5.fast_reader import NotPlain, PlainFile
+from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
+from unnest.formats.hdf5.plain_layouts import ROOT, NotPlain
 from unnest.formats.hdf5.write_attributes import BYTES_TEXT, STR_TEXT
 
 #: Paths of Windows are separated in path-keyed files, which the fast reader leaves to the library.
@@ -305,7 +306,7 @@ def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -
         struct.unpack_from("<Q", data, place + 8): struct.pack("<Q", place)
         for place in places(data, b"HEAP")
     }
-    root_heap = data[fast_reader.ROOT + 32 : fast_reader.ROOT + 40]
+    root_heap = data[ROOT + 32 : ROOT + 40]
     for place in places(data, b"HEAP"):
         own = struct.pack("<Q", place)
         is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (
