@@ -110,6 +110,7 @@ LAYERS = (
         keras=(1, 2, 3),
         arguments=("mask_value",),
         weights=(),
+        output_shape=shape_rules.same,
         mask=MaskUse.MAKES,
     ),
     KerasLayer(
