@@ -299,6 +299,11 @@ class Code(Enum):
         "called with training=False, which tf.keras heeded while it trained, and Keras 3's fit overrides: {what}",
         "predictions are the same; to train on as before, freeze these layers, or set their rate to 0",
     )
+    UNKNOWN_MASK = (
+        "warning",
+        "{doubt}, if its code makes a mask",
+        "compare the result's predictions with the old model's; without a mask they are the same",
+    )
     MASKED_LOSS = (
         "warning",
         "a mask reaches the loss of {what}: {why}",

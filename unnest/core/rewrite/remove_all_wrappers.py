@@ -175,12 +175,7 @@ class _Unwrapping:
         has_template_model = scope != "embedded" and wrapper.inline is None
         if has_template_model and is_in_training(graph.call(wrapper.towers[0])):
             self.findings.append(Code.CALLED_IN_TRAINING(template=wrapper.template))
-        from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import effects_behind_merges
-
-        if effects_behind_merges(graph, wrapper, place.outer).outputs:
-            self.findings.append(
-                Code.MASKED_LOSS(what=wrapper.template, why="the merge of its towers ended it")
-            )
+        self._report_masks(place, graph, wrapper)
         if place.depth > self._deepest:
             self._deepest = place.depth
             self.innermost = summarize_wrapped_template(graph, wrapper, scope, place.level)
@@ -190,6 +185,17 @@ class _Unwrapping:
             place.template_depths[wrapper.template] = place.depth + 1
         else:
             place.depth += 1
+
+    def _report_masks(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> None:
+        """Report masks that the wrapper ended, or may have ended, and that go on without it."""
+        from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import mask_end_before_loss
+
+        if wrapper.mask_doubt is not None:
+            self.findings.append(Code.UNKNOWN_MASK(doubt=wrapper.mask_doubt))
+        end = mask_end_before_loss(graph, wrapper, self._assumptions, place.outer)
+        if end is not None:
+            why = f"the {end} of its towers ended it"
+            self.findings.append(Code.MASKED_LOSS(what=wrapper.template, why=why))
 
     def _scope_to_take_out(self, place: _Place, graph: Graph, wrapper: LayerWrapper) -> Scope:
         """Return the scope by which a wrapper is taken out.

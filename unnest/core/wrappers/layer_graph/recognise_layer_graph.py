@@ -63,7 +63,7 @@ def recognise(
         for wrapper in wrappers
     ]
     found = [
-        wrapper
+        _with_doubt_by_masks(graph, wrapper, assumptions, outer)
         for wrapper, objection in zip(wrappers, objections, strict=True)
         if objection is None
     ]
@@ -189,6 +189,16 @@ def _masks_objection(
     if reason is None:
         return None
     return NearMiss(wrapper.merges[0].layer if wrapper.merges else wrapper.template, reason)
+
+
+def _with_doubt_by_masks(
+    graph: Graph, wrapper: LayerWrapper, assumptions: Assumptions, outer: EnclosingModel | None
+) -> LayerWrapper:
+    """Return a wrapper with what custom code, which is not stored, may do with masks: it is likely then."""
+    from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import doubt_by_masks
+
+    doubt = doubt_by_masks(graph, wrapper, assumptions, outer)
+    return wrapper if doubt is None else wrapper._replace(confidence="likely", mask_doubt=doubt)
 
 
 def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) -> NearMiss | None:

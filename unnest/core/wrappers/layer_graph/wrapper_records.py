@@ -51,7 +51,7 @@ class LayerWrapper(NamedTuple):
     input of the template. `slices`: the calls that cut them, and compute bounds. `merges`: one for each joined output;
     none where a single tower is not merged. `called_on`: the sources of all tensors that a tower is called on, in
     order, among them inputs that the template does not store, as nothing in it reads them; empty for towers of own
-    layers.
+    layers. `mask_doubt`: how the model may compute otherwise without the wrapper, if custom code makes a mask.
     """
 
     template: str
@@ -63,6 +63,7 @@ class LayerWrapper(NamedTuple):
     evidence: tuple[str, ...]
     inline: Inline | None = None
     called_on: tuple[Ref, ...] = ()
+    mask_doubt: str | None = None
 
     def sources_by_slice(self, graph: Graph) -> Mapping[Ref, Ref]:
         """Return the slices that the first tower reads, each with the tensor that is sliced."""

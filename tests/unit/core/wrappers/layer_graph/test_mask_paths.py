@@ -9,9 +9,10 @@ import pytest
 from tests.unit.core.build import functional, layer, nested, sequential, source
 from unnest.core.architecture import read
 from unnest.core.model import Ref
-from unnest.core.wrappers.layer_graph.mask_paths import mask_effects, mask_maker
+from unnest.core.wrappers.layer_graph.mask_paths import MaskRules, mask_effects, mask_maker
 from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel
 
+RULES = MaskRules(in_tensorflow=True)
 MASKING = layer("masking", ["x"], kind="Masking", mask_value=0.0)
 DROPOUT = layer("dropout", ["x"], kind="Dropout", rate=0.5)
 CUSTOM = layer("custom", ["x"], kind="Mine")
@@ -47,14 +48,16 @@ def around(inner: dict[str, Any], before: str, *layers: dict[str, Any]) -> dict[
     ids=["made", "handed on", "none", "code", "custom", "steps", "chain", "code in a chain", "made in a chain"],
 )  # fmt: skip
 def test_masks_out_of_a_nested_model(inner: dict[str, Any], before: str, maker: str | None) -> None:
-    assert mask_maker(read(around(inner, before, MASKING)), Ref("inner", 0, 0), None) == maker
+    assert (
+        mask_maker(read(around(inner, before, MASKING)), Ref("inner", 0, 0), None, RULES) == maker
+    )
 
 
 @pytest.mark.parametrize(("before", "maker"), [("masking", "masking"), ("x", None)])
 def test_masks_into_a_nested_model(before: str, maker: str | None) -> None:
     inner = model(DROPOUT, output="dropout")
     outer = EnclosingModel(read(around(inner, before, MASKING)), "inner")
-    assert mask_maker(read(inner), Ref("dropout", 0, 0), outer) == maker
+    assert mask_maker(read(inner), Ref("dropout", 0, 0), outer, RULES) == maker
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_masks_into_a_nested_model(before: str, maker: str | None) -> None:
 def test_effects_in_a_nested_model(
     inner: dict[str, Any], reader: str | None, outputs: set[int]
 ) -> None:
-    effects = mask_effects(read(around(inner, "x")), [Ref("x", 0, 0)], None)
+    effects = mask_effects(read(around(inner, "x")), [Ref("x", 0, 0)], None, RULES)
     assert (effects.reader, set(effects.outputs)) == (reader, outputs)
 
 
@@ -85,7 +88,7 @@ def test_effects_around_a_nested_model(behind: dict[str, Any], reader: str | Non
         source(), nested(inner, ["x"]), behind, outputs=[(behind["name"], 0, 0)], name="outer"
     )
     outer = EnclosingModel(read(whole), "inner")
-    assert mask_effects(read(inner), [Ref("x", 0, 0)], outer).reader == reader
+    assert mask_effects(read(inner), [Ref("x", 0, 0)], outer, RULES).reader == reader
 
 
 def test_a_time_distributed_layer_heeds_by_what_it_holds() -> None:
@@ -93,7 +96,7 @@ def test_a_time_distributed_layer_heeds_by_what_it_holds() -> None:
         entry = {"class_name": held, "config": {"name": "held", "units": 3}}
         each = layer("each", ["x"], kind="TimeDistributed", layer=entry)
         graph = read(model(each, output="each"))
-        assert mask_effects(graph, [Ref("x", 0, 0)], None).reader == reader
+        assert mask_effects(graph, [Ref("x", 0, 0)], None, RULES).reader == reader
 
 
 @pytest.mark.parametrize(
@@ -107,5 +110,47 @@ def test_a_time_distributed_layer_heeds_by_what_it_holds() -> None:
 )
 def test_masks_that_a_time_distributed_layer_makes(held: dict[str, Any], is_made: bool) -> None:
     each = layer("each", ["x"], kind="TimeDistributed", layer=held)
-    maker = mask_maker(read(model(each, output="each")), Ref("each", 0, 0), None)
+    maker = mask_maker(read(model(each, output="each")), Ref("each", 0, 0), None, RULES)
     assert (maker == "each") == is_made
+
+
+CONV = layer("conv", ["masking"], kind="Conv1D", filters=2, kernel_size=2)
+ALONE, TAKEN = (
+    MaskRules(in_tensorflow=False),
+    MaskRules(in_tensorflow=True, custom_code_makes_masks=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("behind", "rules", "maker"),
+    [
+        (CUSTOM, RULES, None),
+        (CUSTOM, ALONE, "masking"),
+        (CUSTOM, TAKEN, "custom"),
+        (CODE, TAKEN, None),
+        (layer("code", ["x"], kind="Lambda", mask="anything"), RULES, None),
+        (layer("code", ["x"], kind="Lambda", mask="anything"), TAKEN, "code"),
+    ],
+    ids=["ended", "handed on", "made", "code without one", "its mask ends", "its mask is made"],
+)
+def test_what_custom_code_does_with_masks(
+    behind: dict[str, Any], rules: MaskRules, maker: str | None
+) -> None:
+    behind = {**behind, "inbound_nodes": CONV["inbound_nodes"]}
+    graph = read(functional(source(), MASKING, behind, outputs=[(behind["name"], 0, 0)], name="m"))
+    assert mask_maker(graph, Ref(behind["name"], 0, 0), None, rules) == maker
+
+
+@pytest.mark.parametrize(("rules", "reader"), [(RULES, None), (ALONE, "conv")])
+def test_layers_that_take_no_mask(rules: MaskRules, reader: str | None) -> None:
+    """Keras of its own raises an error there; TensorFlow's goes on without the mask."""
+    graph = read(functional(source(), MASKING, CONV, outputs=[("conv", 0, 0)], name="m"))
+    effects = mask_effects(graph, [Ref("masking", 0, 0)], None, rules)
+    assert (effects.reader, effects.outputs) == (reader, frozenset())
+
+
+def test_detours_pass_layers_by() -> None:
+    behind = layer("lstm", ["code"], kind="LSTM", units=3)
+    graph = read(functional(source(), CODE, behind, outputs=[("lstm", 0, 0)], name="m"))
+    there, past = Ref("x", 0, 0), {Ref("x", 0, 0): Ref("code", 0, 0)}
+    assert mask_effects(graph, [there], None, RULES, past).reader == "lstm"

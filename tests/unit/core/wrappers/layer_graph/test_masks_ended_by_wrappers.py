@@ -8,24 +8,35 @@ import pytest
 
 from tests.judged import only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, source
-from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, TOWERS, concatenate, split
+from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, concatenate, split
 from tests.unit.core.wrappers.near import OUTER, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
-from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import (
-    effects_behind_merges,
-    reason_by_masks,
-)
-from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions
+from unnest.core.wrappers.layer_graph.masks_ended_by_wrappers import mask_end_before_loss
+from unnest.core.wrappers.layer_graph.wrapper_records import Assumptions, Recognised
 
 REASON = "the mask of made ends at the slices, and would reach t without them"
 MASKED = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
 
 
-def _behind(*before: dict[str, Any]) -> list[dict[str, Any]]:
+CUSTOM = layer("mine", ["x"], kind="Mine")
+STEPS = functional(
+    source("tx"), layer("tl", ["tx"], kind="LSTM", units=3),
+    inputs=[("tx", 0, 0)], outputs=[("tl", 0, 0)], name="t",
+)  # fmt: skip
+"""A template that computes otherwise with a mask."""
+
+
+def _behind(*before: dict[str, Any], template: dict[str, Any] = STEPS) -> list[dict[str, Any]]:
     """Layers, and a wrapper that slices what the last of them gives."""
-    return [source(), *before, split("s", before[-1]["name"]), TOWERS, MERGE]
+    towers = nested(template, [("s", 0, 0)], [("s", 0, 1)])
+    return [source(), *before, split("s", before[-1]["name"]), towers, MERGE]
+
+
+def _recognise(*layers: dict[str, Any], in_tensorflow: bool = True) -> Recognised:
+    graph = read(functional(*layers, **OUTER))
+    return recognise_layer_graph.recognise(graph, Assumptions(in_tensorflow=in_tensorflow))
 
 
 @pytest.mark.parametrize(
@@ -51,9 +62,46 @@ def test_operations_end_masks(before: list[dict[str, Any]]) -> None:
     ids=["none is made", "the last step has none", "code ends it before"],
 )
 def test_what_has_no_mask_is_sliced(before: list[dict[str, Any]]) -> None:
-    graph = read(functional(*_behind(*before), **OUTER))
-    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
-    assert reason_by_masks(graph, wrapper, Assumptions(in_tensorflow=True)) is None
+    assert only_wrapper(_recognise(*_behind(*before))).mask_doubt is None
+
+
+def test_a_template_that_heeds_no_mask() -> None:
+    """The mask goes through it to the output and to the loss, where the slices ended it."""
+    layers = _behind(MASKED, template=TEMPLATE)
+    wrapper = only_wrapper(_recognise(*layers))
+    graph = read(functional(*layers, **OUTER))
+    assert mask_end_before_loss(graph, wrapper, Assumptions(in_tensorflow=True)) == "slices"
+
+
+def test_a_mask_that_would_go_on_behind_the_merge() -> None:
+    head = layer("h", ["m"], kind="LSTM", units=2)
+    layers = [*_behind(MASKED, template=TEMPLATE), head]
+    reason = "the mask of made ends at the slices, and would reach h without them"
+    assert reasons(*layers, outputs=[("h", 0, 0)]) == {"m": reason}
+
+
+@pytest.mark.parametrize(
+    ("before", "doubt"),
+    [
+        ([CUSTOM], "the mask of mine ends at the slices, and would reach t without them"),
+        ([CUSTOM, {**layer("flat", ["mine"]), "class_name": "Lambda"}], None),
+    ],
+    ids=["at once", "code ends it before"],
+)
+def test_a_custom_class_that_may_make_a_mask(
+    before: list[dict[str, Any]], doubt: str | None
+) -> None:
+    """The wrapper is likely, and says what would be otherwise."""
+    wrapper = only_wrapper(_recognise(*_behind(*before)))
+    assert (wrapper.mask_doubt, wrapper.confidence) == (doubt, "likely" if doubt else "proven")
+
+
+def test_a_custom_class_hands_a_mask_on_in_keras_of_its_own() -> None:
+    layers = _behind(MASKED, {**CUSTOM, "inbound_nodes": [[["made", 0, 0, {}]]]})
+    assert only_wrapper(_recognise(*layers)).mask_doubt is not None
+    assert [miss.reason for miss in _recognise(*layers, in_tensorflow=False).near_misses] == [
+        REASON
+    ]
 
 
 MASKED_TEMPLATE = functional(
@@ -93,19 +141,20 @@ def test_masks_that_change_no_prediction(
 ) -> None:
     graph = read(functional(*_joined_by(merge, head), outputs=[("h", 0, 0)], name="outer"))
     wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
-    assert bool(effects_behind_merges(graph, wrapper).outputs) == reaches_the_output
+    end = mask_end_before_loss(graph, wrapper, Assumptions(in_tensorflow=True))
+    assert end == ("merge" if reaches_the_output else None)
 
 
 CUTS = [layer(f"s{i}", ["made"], kind="Cut", part=i, of=2) for i in range(2)]
-CUT_TOWERS = nested(TEMPLATE, ["s0"], ["s1"])
+CUT_TOWERS = nested(STEPS, ["s0"], ["s1"])
 
 
 def test_a_custom_class_may_end_masks() -> None:
     reason = "the mask of made may end at the slices, and would reach t without them"
-    graph = read(functional(source(), MASKED, *CUTS, CUT_TOWERS, MERGE, **OUTER))
-    found = recognise_layer_graph.recognise(graph, Assumptions(in_tensorflow=True))
-    assert {miss.layer: miss.reason for miss in found.near_misses} == {"m": reason}
-    assert only_wrapper(recognise_layer_graph.recognise(graph)).template == "t"
+    layers = [source(), MASKED, *CUTS, CUT_TOWERS, MERGE]
+    near_misses = _recognise(*layers).near_misses
+    assert {miss.layer: miss.reason for miss in near_misses} == {"m": reason}
+    assert only_wrapper(_recognise(*layers, in_tensorflow=False)).template == "t"
 
 
 @pytest.mark.parametrize(
@@ -118,9 +167,8 @@ def test_a_custom_class_may_end_masks() -> None:
 )
 def test_custom_classes_that_end_none(before: dict[str, Any], changes: dict[str, Any]) -> None:
     cuts = [{**cut, **changes} for cut in CUTS]
-    graph = read(functional(source(), before, *cuts, CUT_TOWERS, MERGE, **OUTER))
-    wrapper = only_wrapper(recognise_layer_graph.recognise(graph))
-    assert reason_by_masks(graph, wrapper, Assumptions(in_tensorflow=True)) is None
+    wrapper = only_wrapper(_recognise(source(), before, *cuts, CUT_TOWERS, MERGE))
+    assert wrapper.mask_doubt is None
 
 
 def _cut(x: Any, i: int) -> Any:
