@@ -314,6 +314,11 @@ class Code(Enum):
         "{what}: Keras 1 stores no dim_ordering for these, and no other layer shows it; channels_last (tf) was taken",
         "where the model was of Theano's order (th), what was written computes something else: compare its predictions",
     )
+    ASSUMED_INTERPOLATION = (
+        "warning",
+        "{what}: tf.keras of TensorFlow 1.13 and older stores no interpolation of UpSampling2D; nearest was taken",
+        "if your code says interpolation='bilinear', the file predicts something else, in its own TensorFlow too",
+    )
     ASSUMED_FUNCTION = (
         "warning",
         "{what}: custom code when the file was written, taken for Keras's function of that name",

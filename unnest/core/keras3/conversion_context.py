@@ -59,6 +59,8 @@ class Notes:
     masked_norms: list[str] = field(default_factory=list)
     #: Layers that act in training and are called with training=False.
     called_at_inference: list[str] = field(default_factory=list)
+    #: UpSampling2D layers of tf.keras whose interpolation the file does not store.
+    without_interpolation: list[str] = field(default_factory=list)
     #: Class or function that the file does not hold -> where it is used.
     custom: dict[str, str] = field(default_factory=dict)
     #: Code of each function without a name, which custom_objects give by the one name that all of them have.

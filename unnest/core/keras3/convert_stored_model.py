@@ -15,6 +15,7 @@ from unnest.core.keras3.conversion_context import (
     CannotConvert,
     Context,
     Conversion,
+    Notes,
     WeightsDoNotFit,
     refused,
 )
@@ -69,38 +70,42 @@ def convert(stored: Stored) -> Converted:
             Refusal("cannot-convert", f"{e}"),
             f"{e}" if isinstance(e, WeightsDoNotFit) else None,
         )
-    if context.notes.guessed:
-        context.notes.findings.append(Code.ASSUMED_DATA_FORMAT(what=listed(context.notes.guessed)))
-    if context.notes.assumed_functions:
-        context.notes.findings.append(
-            Code.ASSUMED_FUNCTION(what=listed(context.notes.assumed_functions))
-        )
-    if context.notes.frozen and stored.training is not None:
-        context.notes.findings.append(Code.FROZEN_NORMALIZATION(what=listed(context.notes.frozen)))
-    if context.notes.summed_penalties and stored.training is not None:
-        context.notes.findings.append(
-            Code.SUMMED_PENALTY(what=listed([*dict.fromkeys(context.notes.summed_penalties)]))
-        )
-    if context.notes.masked_norms and stored.training is not None:
-        context.notes.findings.append(
-            Code.MASKED_NORMALIZATION(what=listed(context.notes.masked_norms))
-        )
-    if context.notes.called_at_inference and stored.training is not None:
-        context.notes.findings.append(
-            Code.TRAINING_OVERRIDDEN(
-                what=listed([*dict.fromkeys(context.notes.called_at_inference)])
-            )
-        )
-    if context.notes.added:
-        context.notes.findings.append(Code.ADDED_LOSS(what=listed(context.notes.added)))
-    if context.notes.unscaled:
-        context.notes.findings.append(Code.UNSCALED(what=listed(context.notes.unscaled)))
-    if context.notes.custom:
-        context.notes.findings.append(Code.CUSTOM_OBJECTS(
-            what=listed([f"{kind} ({where})" for kind, where in context.notes.custom.items()]),
-            objects=", ".join(f"{kind!r}: {python_identifier(kind)}" for kind in context.notes.custom),
-        ))  # fmt: skip
+    context.notes.findings += _findings_of_notes(
+        context.notes, is_compiled=stored.training is not None
+    )
     return Converted(made, context.conversions(), tuple(context.notes.findings))
+
+
+def _findings_of_notes(notes: Notes, *, is_compiled: bool) -> Iterator[Finding]:
+    """Yield the findings on what rules noted layer by layer."""
+    if notes.guessed:
+        yield Code.ASSUMED_DATA_FORMAT(what=listed(notes.guessed))
+    if notes.without_interpolation:
+        yield Code.ASSUMED_INTERPOLATION(what=listed(notes.without_interpolation))
+    if notes.assumed_functions:
+        yield Code.ASSUMED_FUNCTION(what=listed(notes.assumed_functions))
+    if is_compiled:
+        yield from _findings_on_training(notes)
+    if notes.added:
+        yield Code.ADDED_LOSS(what=listed(notes.added))
+    if notes.unscaled:
+        yield Code.UNSCALED(what=listed(notes.unscaled))
+    if notes.custom:
+        yield Code.CUSTOM_OBJECTS(
+            what=listed([f"{kind} ({where})" for kind, where in notes.custom.items()]),
+            objects=", ".join(f"{kind!r}: {python_identifier(kind)}" for kind in notes.custom),
+        )
+
+
+def _findings_on_training(notes: Notes) -> Iterator[Finding]:
+    if notes.frozen:
+        yield Code.FROZEN_NORMALIZATION(what=listed(notes.frozen))
+    if notes.summed_penalties:
+        yield Code.SUMMED_PENALTY(what=listed([*dict.fromkeys(notes.summed_penalties)]))
+    if notes.masked_norms:
+        yield Code.MASKED_NORMALIZATION(what=listed(notes.masked_norms))
+    if notes.called_at_inference:
+        yield Code.TRAINING_OVERRIDDEN(what=listed([*dict.fromkeys(notes.called_at_inference)]))
 
 
 def _context_of(stored: Stored, architecture: JsonObject) -> Context:

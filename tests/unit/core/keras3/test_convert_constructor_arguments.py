@@ -216,6 +216,24 @@ def test_a_function_of_then_that_some_wrote_otherwise(
     assert [f.code for f in done.findings] == codes
 
 
+@pytest.mark.parametrize(
+    ("version", "config", "codes"),
+    [
+        ("2.2.4-tf", {}, ["assumed-interpolation"]),
+        ("2.2.4-tf", {"interpolation": "nearest"}, []),
+        ("2.2.4", {}, []),
+    ],
+    ids=["TensorFlow 1.13", "stored", "Keras of its own stores it, or had none"],
+)
+def test_an_interpolation_that_is_not_stored(
+    version: str, config: dict[str, Any], codes: list[str]
+) -> None:
+    up = {"size": [2, 2], "data_format": "channels_last", "batch_input_shape": [None, 4, 4, 3]}
+    done = convert(model(("UpSampling2D", {**up, **config}))._replace(keras_version=version))
+    assert done.model is not None, done.refusal
+    assert [f.code for f in done.findings] == codes
+
+
 PADDING = {"padding": [1, 1], "trainable": True, "batch_input_shape": [None, 4, 4, 3]}
 
 

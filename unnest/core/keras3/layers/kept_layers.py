@@ -184,7 +184,12 @@ def gaussian_noise(old: OldLayer) -> Piece:
 
 
 def upsampling_2d(old: OldLayer) -> Piece:
-    """Convert UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15."""
+    """Convert UpSampling2D; bilinear had other pixel centres before TensorFlow 1.15.
+
+    (Source: get_config in tf.keras of TensorFlow 1.13, without `interpolation`; 1.15 and Keras 2.2.4 store it.)
+    """
+    if "interpolation" not in old.config and old.context.is_tf:
+        old.context.notes.without_interpolation.append(old.name)
     how = old.config.get("interpolation", "nearest")
     if how not in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5", "area"):
         raise old.refused(f"Keras 3 has no interpolation {how!r}")
