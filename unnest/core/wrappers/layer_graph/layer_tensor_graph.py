@@ -138,7 +138,7 @@ class LayerTensors(SearchedGraph):
 
     def maps_rows(self, at: CallId) -> bool:
         """Return True if a call computes each row of one tensor by itself: such calls alone mix no rows."""
-        return len(self.graph.call(at).reads) == 1 and self.computed(at).name == "rowwise"
+        return len(self.graph.call(at).reads) == 1 and self.computed(at).name in ROW_BY_ROW
 
     def _without_code(self, at: CallId) -> OpCall | None:
         """Return a call as an operation; None for stored code, the effect of which depends on shapes."""
@@ -386,6 +386,9 @@ AVERAGED = frozenset(
     name for name, each in OPERATIONS.items() if each.number_function in (np.mean, np.sum)
 )
 """Operations that make one number, a loss say, of all numbers of a tensor."""
+
+ROW_BY_ROW = frozenset({"rowwise", "oversteps"})
+"""The names of what computes an entry along the first axis by itself: over steps, too, where that is a row."""
 
 OF_CODE = {
     RowsMade.KEPT: "rowwise",

@@ -261,13 +261,13 @@ def mixing_layer(model: Graph) -> str | None:
 def _mixing_layer(model: Graph) -> str | None:
     """Name of the first layer that computes one row from several, in the model or in those nested in it."""
     from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-    from unnest.core.wrappers.search.row_mixing_trials import rows_kept
+    from unnest.core.wrappers.search.row_mixing_trials import mixing_call
 
     tensors = LayerTensors(model)
     if not all(tensors.maps_rows(at) for at, call in model.calls() if call.reads):
         # A Sequential without a stored input begins with what its first layer gives.
         entries = dict.fromkeys(model.inputs or [Ref(name, 0, 0) for name in [*model.layers][:1]])
-        at = rows_kept(tensors, model.outputs, entries).mixing if model.outputs else None
+        at = mixing_call(tensors, model.outputs, entries) if model.outputs else None
         if at is not None:
             return at.layer
     nested = (layer for layer in model.layers.values() if layer.is_model and layer.calls)

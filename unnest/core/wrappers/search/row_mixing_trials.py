@@ -7,10 +7,10 @@ Where the effect of an operation is unknown, nothing proves that the tower compu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unnest.core.interpreters.row_mixing import RowsKept, TowerRows
-from unnest.core.model import Ref, Shape
+from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.search.searched_graph import SearchedGraph
 
 RANKS = (2, 4, 3, 5)
@@ -27,7 +27,26 @@ def rows_kept(
 
     A loss is reduced over the batch, beside the facts about rows: it counts only without another fact.
     """
-    rows = _tried(graph, ends, entries)
+    return _of_ends(graph, ends, _of_ranks([*_by_rank(graph, ends, entries)]))
+
+
+def mixing_call(
+    graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
+) -> CallId | None:
+    """Return `rows_kept(...).mixing`, without the trials that only show whether rows are kept.
+
+    Rows count as mixed if they are for every rank: after one for which no end is mixed, no other is tried.
+    """
+    by_rank: list[list[RowsKept]] = []
+    for answers in _by_rank(graph, ends, entries):
+        if not any(answer.mixing for answer in answers):
+            return None
+        by_rank.append(answers)
+    return _of_ends(graph, ends, _of_ranks(by_rank)).mixing
+
+
+def _of_ends(graph: SearchedGraph, ends: Sequence[Ref], rows: Sequence[RowsKept]) -> RowsKept:
+    """Combine the answers for all ends."""
     calls = [each.mixing for each in rows]
     losses = [
         call
@@ -38,11 +57,10 @@ def rows_kept(
     return RowsKept(mixing, all(each.are_kept or each.mixing in losses for each in rows))
 
 
-def _tried(
+def _by_rank(
     graph: SearchedGraph, ends: Sequence[Ref], entries: Mapping[Ref, Shape | None]
-) -> list[RowsKept]:
-    """Return the answer for every end; with unknown ranks, rows count as mixed if they are for every rank tried."""
-    by_rank: list[list[RowsKept]] = []
+) -> Iterator[list[RowsKept]]:
+    """Yield the answers for the ends, for one rank after the other as long as there are unknown ones."""
     for rank in RANKS:
         trials = []
         for size in UNKNOWN_SIZES:
@@ -52,9 +70,13 @@ def _tried(
                 answer.mixing or answer.are_kept for answer in trials[-1]
             ):
                 break
-        by_rank.append([_of_trials(answers) for answers in zip(*trials, strict=True)])
+        yield [_of_trials(answers) for answers in zip(*trials, strict=True)]
         if not rows.facts.guesses_ranks:
             break
+
+
+def _of_ranks(by_rank: Sequence[Sequence[RowsKept]]) -> list[RowsKept]:
+    """Combine the answers for each end; rows count as mixed if they are for every rank tried."""
     return [_of_trials(ranks, may_fail=False) for ranks in zip(*by_rank, strict=True)]
 
 

@@ -42,12 +42,11 @@ def test_calls_that_map_rows() -> None:
     one, other = writer.dense(X, X)
     (added,) = writer.layer("Add", "added", {}, [[one, other]])
     part = writer.rows(writer.bound(1, 2))
-    tensors = LayerTensors(writer.graph(added, part))
-    assert [tensors.maps_rows(Ref(*each).call) for each in (one, added, part)] == [
-        True,
-        False,
-        False,
-    ]
+    (over_steps,) = writer.layer("Flatten", "flat", {}, [one])
+    (over_time,) = writer.layer("LSTM", "rnn", {"units": 2, "time_major": True}, [one])
+    calls = {one[0]: True, "flat": True, "rnn": False, "added": False, part[0]: False}
+    tensors = LayerTensors(writer.graph(added, part, over_steps, over_time))
+    assert {name: tensors.maps_rows(CallId(name, 0)) for name in calls} == calls
 
 
 def test_tensors_in_arguments_are_refs() -> None:

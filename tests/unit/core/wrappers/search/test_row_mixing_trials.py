@@ -13,13 +13,20 @@ from tests.property.opgraphs import cut
 from tests.unit.core.wrappers.inline import UNITS, Tensor, Writer
 from tests.unit.core.wrappers.one_layer import function as function_of
 from unnest.core.architecture import read
-from unnest.core.model import Json, Ref
+from unnest.core.interpreters.row_mixing import TowerRows
+from unnest.core.layers.catalog import LAYER_RECORDS
+from unnest.core.model import CallId, Json, Ref
 from unnest.core.recognition_results import MixedRows, NearMiss
 from unnest.core.wrappers.layer_graph import layer_batch_roles
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
 from unnest.core.wrappers.layer_graph.recognise_layer_graph import mixing_layer, recognise
 from unnest.core.wrappers.layer_graph.wrapper_records import EnclosingModel
-from unnest.core.wrappers.search.row_mixing_trials import rows_kept
+from unnest.core.wrappers.search.row_mixing_trials import (
+    RANKS,
+    UNKNOWN_SIZES,
+    mixing_call,
+    rows_kept,
+)
 from unnest.core.wrappers.serving_graph.recognise_serving_graph import find
 
 Step = Callable[[Writer, Tensor], Tensor]
@@ -576,6 +583,34 @@ def test_of_tensors_without_a_shape_is_told_what_holds_for_any(step: Step, mixin
     assert (kept.mixing is not None) is mixing
 
 
+@pytest.mark.parametrize("class_name", ["Dense>Mine", "Dense"], ids=["no shape", "a shape"])
+@pytest.mark.parametrize("step", [*ALONG_THE_BATCH.values(), *ROW_BY_ROW.values()])
+def test_the_call_that_mixes_is_found_by_fewer_trials(step: Step, class_name: str) -> None:
+    w = Writer()
+    (x,) = w.layer(class_name, "mine", OF_MINE, [["x", 0, 0]])
+    tensors = LayerTensors(w.graph(end := step(w, x)))
+    ends, entries = [Ref(*end)], {Ref("mine", 0, 0): None}
+    assert mixing_call(tensors, ends, entries) == rows_kept(tensors, ends, entries).mixing
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_layers_that_map_rows_mix_none(rank: int) -> None:
+    """So a template of such layers needs no trial."""
+    tried = set()
+    for name in LAYER_RECORDS:
+        w = Writer()
+        (x,) = w.layer("Dense>Mine", "mine", OF_MINE, [["x", 0, 0]])
+        (made,) = w.layer(name, "made", {}, [x])
+        (end,) = w.layer("Flatten", "end", {}, [made])
+        tensors = LayerTensors(w.graph(end))
+        if tensors.maps_rows(CallId("made", 0)) and tensors.maps_rows(CallId("end", 0)):
+            entries = {Ref("mine", 0, 0): (None,) * rank}
+            trials = [TowerRows(tensors, entries, rank, size) for size in UNKNOWN_SIZES]
+            assert not any(trial.rows_up_to(Ref(*end)).mixing for trial in trials), name
+            tried.add(name)
+    assert {"Dense", "Conv2D", "Flatten", "LSTM", "MaxPooling1D"} <= tried
+
+
 def template(step: Step) -> str | None:
     """The layer of a nested model that works along the batch."""
     w = Writer()
@@ -589,6 +624,7 @@ def template(step: Step) -> str | None:
         (ALONG_THE_BATCH["weighed"], "op_2"),
         (compared, "op_2"),
         (recurrent(time_major=True), "rnn_0"),
+        (over_turned_rows, "conv_3"),
         (ROW_BY_ROW["reduced"], None),
         (ROW_BY_ROW["weighed"], None),
         (recurrent(time_major=False), None),
@@ -598,6 +634,7 @@ def template(step: Step) -> str | None:
         "weighed",
         "compared",
         "time first",
+        "over turned rows",
         "row reduced",
         "row weighed",
         "batch first",
