@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import makeh5
 from tests.corpus.unpacked import CASES
 from tests.unit.core.build import functional, layer, nested, source
-from tests.unit.core.rewrite.wrapping import MERGE, TEMPLATE, TOWERS, split
+from tests.unit.core.rewrite.wrapping import HEEDFUL, MERGE, split
 from tests.unit.core.wrappers.near import OUTER
 from unnest.core.make_plan import assumptions_of, plan
 from unnest.core.model import Stored
@@ -136,7 +136,8 @@ def test_wrappers_in_wrappers_have_a_figure_each() -> None:
 
 def test_a_nested_model_is_drawn_as_what_it_is_where_it_stands() -> None:
     """The mask of the layer before it ends at its slices: as the report says, it is no wrapper."""
-    inner = functional(source(), split("s", "x"), TOWERS, MERGE, **{**OUTER, "name": "inner"})
+    towers = nested(HEEDFUL, [("s", 0, 0)], [("s", 0, 1)])
+    inner = functional(source(), split("s", "x"), towers, MERGE, **{**OUTER, "name": "inner"})
     mask = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
     for before, roles in (([mask], set()), ([], {"slice", "tower", "merge"})):
         end = before[-1]["name"] if before else "x"
@@ -155,7 +156,7 @@ def test_a_nested_model_is_drawn_as_what_it_is_where_it_stands() -> None:
 def test_classes_that_end_masks_are_drawn_as_the_report_has_them() -> None:
     mask = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
     cuts = [layer(f"s{i}", ["made"], kind="Cut", part=i, of=2) for i in range(2)]
-    model = functional(source(), mask, *cuts, nested(TEMPLATE, ["s0"], ["s1"]), MERGE, **OUTER)
+    model = functional(source(), mask, *cuts, nested(HEEDFUL, ["s0"], ["s1"]), MERGE, **OUTER)
     for version, is_wrapper in (("2.2.4", True), ("2.15.0", False)):
         stored = Stored("architecture", model, keras_version=version)
         made = plan(stored)

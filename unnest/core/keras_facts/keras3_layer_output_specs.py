@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import is_list
-from unnest.core.layers.catalog import layer_record, output_shape
+from unnest.core.layers.catalog import layer_record, makes_masks, output_shape
 from unnest.core.layers.read_config_values import integer, policy_name, settings, stored_shape
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
@@ -49,7 +49,12 @@ def input_spec(entry: JsonObject) -> Spec | None:
 
 
 def call_on(entry: JsonObject, given: Spec) -> CallResult | None:
-    """Return what a call of this layer on that tensor stores and yields."""
+    """Return what a call of this layer on that tensor stores and yields; None if it is unknown.
+
+    What makes a mask is unknown: in the file the mask is operations and arguments of their own.
+    """
+    if makes_masks(entry):
+        return None
     try:
         return CallResult(_filled_in(entry, given), _output(entry, given))
     except (Unknown, ArithmeticError, LookupError):

@@ -22,6 +22,7 @@ from unnest.core.layers import (
     wrapper_layers,
 )
 from unnest.core.layers.keras_1_arguments import OF_KERAS_1_ALONE, arguments_since_keras_2
+from unnest.core.layers.read_config_values import settings
 from unnest.core.layers.record import KerasLayer, MaskUse
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
@@ -98,11 +99,13 @@ def built_axes(class_name: str, config: JsonObject, rank: int) -> list[int]:
 
 
 def makes_masks(architecture: Json) -> bool:
-    """Return True if any layer, at any depth, makes a mask: Masking, or an Embedding with `mask_zero`."""
-    return any(
-        part.get("mask_zero") is True or part.get("class_name") == "Masking"
-        for part in json_tree.all_objects(architecture)
-    )
+    """Return True if any layer of Keras, at any depth, makes a mask."""
+    return any(makes_own_mask(part) for part in json_tree.all_objects(architecture))
+
+
+def makes_own_mask(entry: JsonObject) -> bool:
+    """Return True if a layer of Keras makes a mask from its input: Masking, or an Embedding with `mask_zero`."""
+    return entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
 
 
 def takes(class_name: str, argument: str) -> bool:

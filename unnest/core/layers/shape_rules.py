@@ -145,8 +145,6 @@ def dense(config: JsonObject, shape: Shape) -> Shape:
 
 def embedding(config: JsonObject, shape: Shape) -> Shape:
     """Shape of an Embedding: the input's with a last axis of `output_dim`. Raises Unknown."""
-    if config.get("mask_zero"):
-        raise Unknown  # the mask becomes operations of their own
     return (*shape, integer(config.get("output_dim")))
 
 

@@ -83,7 +83,6 @@ def test_another_class_is_unknown(name: str) -> None:
     [
         ("Dense", {}, (None, 4)),
         ("Dense", {"units": True}, (None, 4)),
-        ("Embedding", {"output_dim": 6, "mask_zero": True}, (None, 9)),
         ("Reshape", {"target_shape": [5, -1]}, (None, 3, 4)),
         ("Reshape", {"target_shape": [-1, -1]}, (None, 3, 4)),
         ("RepeatVector", {"n": 5}, (None, 3, 4)),

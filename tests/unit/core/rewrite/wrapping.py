@@ -32,6 +32,12 @@ TEMPLATE = functional(
     name="t",
 )
 
+HEEDFUL = functional(
+    source("tx"), layer("tl", ["tx"], kind="LSTM", units=3),
+    inputs=[("tx", 0, 0)], outputs=[("tl", 0, 0)], name="t",
+)  # fmt: skip
+"""A template that computes otherwise with a mask."""
+
 TOWERS = nested(TEMPLATE, [("s", 0, 0)], [("s", 0, 1)])
 MERGE = concatenate("m", ("t", 1, 0), ("t", 2, 0))
 

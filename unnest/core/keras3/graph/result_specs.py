@@ -28,11 +28,6 @@ def layer_spec(entry: JsonObject, given: Sequence[Spec | None]) -> Spec | None:
         return Spec((None, *whole), FLOAT) if whole and target == whole else None
     if any(s is None for s in given):
         return None
-    # What masks has no shape by its record, so other readers of shapes follow them up to a mask only.
-    if entry["class_name"] == "Masking":
-        return given[0]
-    if settings(entry).get("mask_zero"):
-        entry = {**entry, "config": {**settings(entry), "mask_zero": False}}
     return keras3_layer_output_specs.output_spec(entry, [s for s in given if s is not None])
 
 

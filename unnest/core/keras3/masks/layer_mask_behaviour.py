@@ -10,7 +10,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Graph, Layer, in_order
 from unnest.core.keras3.conversion_context import Context
-from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.catalog import layer_record, makes_own_mask
 from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import CallId, JsonObject
@@ -123,8 +123,7 @@ def masks_itself(entry: JsonObject, context: Context) -> bool:
     if entry.get("class_name") == "TimeDistributed":
         held, _ = layer_at_each_step(entry)
         return gives_masks_to_steps(context) and held is not entry and masks_itself(held, context)
-    is_masking = entry.get("class_name") == "Masking" or bool(settings(entry).get("mask_zero"))
-    return is_masking or makes_mask(entry, context)
+    return makes_own_mask(entry) or makes_mask(entry, context)
 
 
 def layer_at_each_step(entry: JsonObject) -> tuple[JsonObject, int]:

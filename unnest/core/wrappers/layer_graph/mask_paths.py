@@ -16,7 +16,7 @@ from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
-from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.catalog import layer_record, makes_own_mask
 from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import CallId, JsonObject, Ref
@@ -218,7 +218,7 @@ def _is_maker(entry: JsonObject, rules: MaskRules) -> bool:
     if entry.get("class_name") == "TimeDistributed" and isinstance(held, OBJECT):
         is_made_within = is_model(held) and memoize(_origins_of_output, read(held), 0, rules).makers
         return bool(is_made_within) or _is_maker(held, rules)
-    return entry.get("class_name") == "Masking" or settings(entry).get("mask_zero") is True
+    return makes_own_mask(entry)
 
 
 def _is_operation(layer: Layer, call: Call) -> bool:

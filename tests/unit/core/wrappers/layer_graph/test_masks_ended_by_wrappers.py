@@ -8,7 +8,7 @@ import pytest
 
 from tests.judged import only_wrapper
 from tests.unit.core.build import DENSE, functional, layer, nested, source
-from tests.unit.core.rewrite.wrapping import MERGE, OPS, TEMPLATE, concatenate, split
+from tests.unit.core.rewrite.wrapping import HEEDFUL, MERGE, OPS, TEMPLATE, concatenate, split
 from tests.unit.core.wrappers.near import OUTER, reasons
 from tests.unit.core.wrappers.one_layer import function
 from unnest.core.architecture import read
@@ -21,14 +21,9 @@ MASKED = {**layer("made", ["x"], mask_value=0.0), "class_name": "Masking"}
 
 
 CUSTOM = layer("mine", ["x"], kind="Mine")
-STEPS = functional(
-    source("tx"), layer("tl", ["tx"], kind="LSTM", units=3),
-    inputs=[("tx", 0, 0)], outputs=[("tl", 0, 0)], name="t",
-)  # fmt: skip
-"""A template that computes otherwise with a mask."""
 
 
-def _behind(*before: dict[str, Any], template: dict[str, Any] = STEPS) -> list[dict[str, Any]]:
+def _behind(*before: dict[str, Any], template: dict[str, Any] = HEEDFUL) -> list[dict[str, Any]]:
     """Layers, and a wrapper that slices what the last of them gives."""
     towers = nested(template, [("s", 0, 0)], [("s", 0, 1)])
     return [source(), *before, split("s", before[-1]["name"]), towers, MERGE]
@@ -146,7 +141,7 @@ def test_masks_that_change_no_prediction(
 
 
 CUTS = [layer(f"s{i}", ["made"], kind="Cut", part=i, of=2) for i in range(2)]
-CUT_TOWERS = nested(STEPS, ["s0"], ["s1"])
+CUT_TOWERS = nested(HEEDFUL, ["s0"], ["s1"])
 
 
 def test_a_custom_class_may_end_masks() -> None:
