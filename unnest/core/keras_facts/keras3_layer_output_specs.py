@@ -233,10 +233,10 @@ def _only(ends: Json) -> str:
 def _merge_output(entry: JsonObject, given: Sequence[Spec]) -> Spec:
     """Return the output of a layer that may read several tensors. Raises Unknown."""
     config, shapes = settings(entry), [spec.shape for spec in given]
-    name = str(entry.get("class_name"))
-    if layer_record(name).is_elementwise and shapes:
+    record = layer_record(str(entry.get("class_name")))
+    if record.is_elementwise and shapes:
         return Spec(_broadcast(of_equal_rank(shapes)), _compute_dtype(config))
-    if name == "Concatenate" and shapes:
+    if record.concatenates and shapes:
         axis = integer(config.get("axis"))
         whole = list(shapes[0])
         sizes = [shape[axis] for shape in shapes]

@@ -73,6 +73,12 @@ def layer_record(class_name: str) -> KerasLayer:
     return LAYER_RECORDS.get(class_name, UNKNOWN_RECORD)
 
 
+def merging_record(class_name: str, config: JsonObject) -> KerasLayer:
+    """Return the record of a class; of Keras 1's Merge that of the layer that computes the same as its mode."""
+    record = layer_record(class_name)
+    return MERGE_MODES.get(str(config.get("mode")), record) if class_name == "Merge" else record
+
+
 def output_shape(class_name: str, config: JsonObject, shape: Shape) -> Shape:
     """Return the shape of a layer's output for an input of this shape.
 

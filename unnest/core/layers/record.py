@@ -239,6 +239,16 @@ class KerasLayer:
         return self.is_elementwise or self.merge_mode == "dot"
 
     @property
+    def concatenates(self) -> bool:
+        """True for a layer that lines tensors up along an axis."""
+        return self.merges == "concat"
+
+    @property
+    def may_join_rows(self) -> bool:
+        """True for a layer that may put rows together: it lines up, adds rows between zeros, or runs a function."""
+        return self.concatenates or self.merges == "addn" or bool(self.functions)
+
+    @property
     def is_weightless(self) -> bool:
         """True for a layer that no release of Keras gave weights."""
         return self.weights == () and self.parts is Parts.OWN

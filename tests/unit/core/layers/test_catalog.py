@@ -14,11 +14,12 @@ from unnest.core.layers.catalog import (
     built_axes,
     layer_record,
     makes_masks,
+    merging_record,
     output_shape,
     takes,
 )
 from unnest.core.layers.record import MaskUse
-from unnest.core.model import Json, Unknown
+from unnest.core.model import Json, JsonObject, Unknown
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,21 @@ def test_a_class_of_keras_3_is_exported() -> None:
     assert [
         name for name, layer in LAYER_RECORDS.items() if layer.is_in_keras_3 and not layer.exported
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("class_name", "config", "same_as"),
+    [
+        ("Merge", {"mode": "concat"}, "Concatenate"),
+        ("Merge", {"mode": "sum"}, "Add"),
+        ("Merge", {"mode": ["code"]}, "Merge"),
+        ("Add", {"mode": "concat"}, "Add"),
+    ],
+)
+def test_a_merge_of_keras_1_is_the_layer_of_its_mode(
+    class_name: str, config: JsonObject, same_as: str
+) -> None:
+    assert merging_record(class_name, config) is layer_record(same_as)
 
 
 def test_a_custom_class_has_no_facts() -> None:

@@ -64,7 +64,6 @@ EXCEPTIONS = {
     "keras3/lambdas/translate_lambda.py": "the arithmetic that the layer Rescaling is",
     "keras3/layers/convert_thresholded_relu_and_merge.py": MODES,
     "keras3/masks/outputs_at_masked_steps.py": MODES,
-    "keras3/masks/keep_old_masks.py": MODES,
     "keras3/training/convert_optimizer_state.py": "tensor transforms of the same names",
     "keras3/training/convert_compile_settings.py": "losses",
     "keras_facts/loading_in_keras_3.py": MODES,

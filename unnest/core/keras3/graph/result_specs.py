@@ -92,8 +92,7 @@ def _keeps_rows(entry: JsonObject) -> bool:
         )
     record = layer_record(kind)
     # A Concatenate may line rows up; a CategoryEncoding takes numbers without an axis of features for one row.
-    is_lining_up = bool(record.merge_mode) and not record.combines
-    is_joining = is_lining_up or settings(entry).get("output_mode") is not None
+    is_joining = record.concatenates or settings(entry).get("output_mode") is not None
     runs_code = kind == "Lambda" or any(
         part.get("class_name") == "Lambda" or part.get("module", "") is None
         for key in record.holds

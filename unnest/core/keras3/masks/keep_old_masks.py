@@ -50,7 +50,7 @@ from unnest.core.keras3.masks.outputs_at_masked_steps import (
     repeats_last_output,
 )
 from unnest.core.keras3_op_node import GraphTensor
-from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.catalog import layer_record, merging_record
 from unnest.core.layers.read_config_values import settings
 from unnest.core.layers.record import MaskUse
 from unnest.core.model import JsonObject
@@ -400,7 +400,7 @@ def _merged(
 ) -> OldMask:
     """Return the mask behind a merge layer: what none of its inputs masks."""
     axis = config.get("axis", config.get("concat_axis", -1))
-    if (kind == "Concatenate" or config.get("mode") == "concat") and axis not in (-1, 2):
+    if merging_record(kind, config).concatenates and axis not in (-1, 2):
         return OldMask(
             None, today=all(m.today for m in present)
         )  # one after the other, then as today

@@ -20,7 +20,7 @@ from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     has_initializers,
 )
-from unnest.core.layers.catalog import layer_record
+from unnest.core.layers.catalog import layer_record, merging_record
 from unnest.core.layers.read_config_values import policy_name
 from unnest.core.model import CallId, Json, JsonObject
 from unnest.core.wrappers.stored_code.code_names_and_numbers import (
@@ -165,19 +165,18 @@ def joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
 
 def _axis_joins(layer: Layer) -> bool | None:
     """Return True or False if a layer's class and axis say whether it joins along the batch axis; else None."""
-    if layer.class_name == "Concatenate":
+    if layer_record(layer.class_name).concatenates:
         return concatenation_axis(layer) == 0
     axis = _axis(layer.settings)
     if axis is None:
         return None
-    is_custom = not is_keras_class(layer.class_name, layer.stored)
-    return axis == 0 and (is_custom or layer.class_name in JOINING_LAYERS)
+    runs_function = bool(layer_record(layer.class_name).functions)
+    return axis == 0 and (runs_function or not is_keras_class(layer.class_name, layer.stored))
 
 
 def concatenation_axis(layer: Layer) -> int | None:
     """Return the axis of a Concatenate or of Keras 1's Merge, the last one without a whole number; None of others."""
-    is_merge = layer.class_name == "Merge" and layer.settings.get("mode") == "concat"
-    if layer.class_name != "Concatenate" and not is_merge:
+    if not merging_record(layer.class_name, layer.settings).concatenates:
         return None
     axis = _axis(layer.settings)
     return -1 if axis is None else axis
@@ -200,18 +199,13 @@ def _code_joins(function: Json, axes: Sequence[Json]) -> bool | None:
     return all(axis == 0 for axis in axes) if axes else None
 
 
-JOINING_LAYERS = frozenset({"Concatenate", "Merge", "Lambda"})
-"""Keras's own layers that may line rows up."""
-
-
 def may_join(layer: Layer) -> bool:
     """Return True if a layer may put rows together, at a glance: most graphs hold none that does."""
-    if layer.class_name == "Concatenate" and (
-        (axis := _axis(layer.settings)) is None or axis == -1 or axis > 1
-    ):
-        return False
-    joins = layer.class_name in JOINING_LAYERS or layer.class_name == "Add"  # of rows between zeros
-    return "trainable" not in layer.settings or joins or not layer_record(layer.class_name).exported
+    record = layer_record(layer.class_name)
+    if record.concatenates:
+        axis = _axis(layer.settings)
+        return axis is not None and axis != -1 and axis <= 1
+    return "trainable" not in layer.settings or record.may_join_rows or not record.exported
 
 
 def is_weightless(layer: Layer) -> bool:

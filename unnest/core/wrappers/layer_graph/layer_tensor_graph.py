@@ -23,7 +23,7 @@ from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
 from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
 from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
-from unnest.core.layers.catalog import MERGE_MODES, layer_record, output_shape
+from unnest.core.layers.catalog import layer_record, merging_record, output_shape
 from unnest.core.layers.record import Rows
 from unnest.core.model import CallId, Json, Ref, Shape, Unknown
 from unnest.core.ops.call import OpCall
@@ -321,10 +321,8 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
         return OpCall("identity", reads, {})
     if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
         return NO_CALL
-    record = layer_record(layer.class_name)
-    if layer.class_name == "Merge":
-        record = MERGE_MODES.get(str(layer.settings.get("mode")), record)
-    if record.merges == "concat":
+    record = merging_record(layer.class_name, layer.settings)
+    if record.concatenates:
         return OpCall(
             "concat", [reads, layer.settings.get("axis", layer.settings.get("concat_axis", -1))], {}
         )
@@ -405,7 +403,7 @@ def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     if shape is None or not is_keras_class(layer.class_name, layer.stored):
         return None
     tensors = [Sized(each) for each in shapes]
-    if len(shapes) > 1 and layer.class_name == "Concatenate":
+    if len(shapes) > 1 and layer_record(layer.class_name).concatenates:
         return result_shape(OpCall("concat", [tensors, layer.settings.get("axis", -1)], {}))
     if len(shapes) > 1 and layer_record(layer.class_name).is_elementwise:
         return result_shape(OpCall("addn", [tensors], {}))
