@@ -19,7 +19,7 @@ import pytest
 
 from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
-from unnest.core.keras3.lambdas import LambdaCall, Translation, translate
+from unnest.core.keras3.lambdas.translate_lambda import LambdaCall, Translation, translate
 from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
 from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.shape_arithmetic import Sized

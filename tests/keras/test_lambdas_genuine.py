@@ -21,7 +21,12 @@ import pytest
 from tests.corpus.unpacked import FIXTURES
 from tests.keras.test_lambdas import tensor_of
 from tests.layer_cases import unpacked
-from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.translate_lambda import (
+    LambdaCall,
+    Translation,
+    Untranslatable,
+    translate,
+)
 
 FOLDER = FIXTURES / "lambdas"
 

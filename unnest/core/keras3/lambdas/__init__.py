@@ -2,12 +2,3 @@
 
 Start at `lambda_layer_rule`, which asks `translate_lambda`.
 """
-
-from unnest.core.keras3.lambdas.translate_lambda import (
-    LambdaCall,
-    Translation,
-    Untranslatable,
-    translate,
-)
-
-__all__ = ["LambdaCall", "Translation", "Untranslatable", "translate"]

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from unnest.core.keras3 import convert_config_values
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.translate_lambda import (
+    LambdaCall,
+    Translation,
+    Untranslatable,
+    translate,
+)
 from unnest.core.keras3.layer_replacements import (
     Choice,
     Expansion,

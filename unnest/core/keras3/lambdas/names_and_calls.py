@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas import operators, tensor_nodes
 from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Operand
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import constant_array_arithmetic
@@ -200,15 +200,15 @@ class Keras3Call(FunctionCall):
     def op(self, class_name: str, *args: Argument, **config: Json) -> SymbolicTensor:
         """Return a call of a Keras 3 operation with these constructor arguments; its dtype is the first tensor's."""
         tensors = [*_tensors_in(args)]
-        return operators.node(class_name, config, [_operand_of(arg) for arg in args], tensors)
+        return tensor_nodes.node(class_name, config, [_operand_of(arg) for arg in args], tensors)
 
     def layer(self, class_name: str, x: SymbolicTensor, **config: Json) -> SymbolicTensor:
         """Return a call of a Keras 3 layer in place of an operation."""
-        return operators.node(class_name, config, [x.operand], [x], module=LAYERS)
+        return tensor_nodes.node(class_name, config, [x.operand], [x], module=LAYERS)
 
     def calculate(self, class_name: str, *sides: SymbolicValue | float) -> SymbolicTensor:
         """Return an elementwise operation on tensors of one dtype, numbers and constant arrays."""
-        return operators.calculation(
+        return tensor_nodes.calculation(
             class_name,
             *(constant(side) if isinstance(side, int | float) else side for side in sides),
         )
@@ -222,11 +222,11 @@ class Keras3Call(FunctionCall):
 
     def zeros_along(self, x: SymbolicTensor, axis: int) -> SymbolicTensor:
         """Return a vector of float32 zeros, as long as an axis of a tensor."""
-        return operators.zeros_along(x, axis)
+        return tensor_nodes.zeros_along(x, axis)
 
     def number_of(self, size: Size) -> SymbolicTensor:
         """Return a size as an int32 scalar."""
-        return operators.number_of(size)
+        return tensor_nodes.number_of(size)
 
     def sum(self, name: str) -> SymbolicValue:
         """Return the sum of a list's items. Raises Unknown."""
@@ -303,7 +303,7 @@ def _operand_of_each(operation: Operation, call: FunctionCall) -> SymbolicTensor
     x = call.tensor("x")
     if operation.floats_alone and x.dtype == UNKNOWN_DTYPE:
         return replace(x, dtype="float32")  # TensorFlow would have refused others
-    is_same = operation.same_on_integers and x.dtype in operators.INTEGERS
+    is_same = operation.same_on_integers and x.dtype in tensor_nodes.INTEGERS
     return x if is_same else call.floats("x")
 
 

@@ -16,7 +16,7 @@ from unnest.core.byte_code.read_code_objects import CodeObject, CodeSlice, Const
 from unnest.core.json_tree import is_list
 from unnest.core.keras3.lambdas import names_and_calls
 from unnest.core.keras3.lambdas.expression_domain import Expressions
-from unnest.core.keras3.lambdas.operators import calculation
+from unnest.core.keras3.lambdas.tensor_nodes import calculation
 from unnest.core.keras3_op_node import Input, Operand, OpNode
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json, JsonObject, Unknown, release_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unnest.core.frontends.node_defs_as_op_calls import parse_node_def
 from unnest.core.keras3.conversion_context import OldLayer
 from unnest.core.keras3.graph.functional_model_json import SHAPE_OR_NUMBER
-from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas import tensor_nodes
 from unnest.core.keras3.layer_replacements import (
     Expansion,
     LayerArguments,
@@ -84,7 +84,7 @@ def _operand(value: SymbolicValue) -> Operand:
     if not isinstance(value, SymbolicTensor):
         raise Unknown("a result that is no tensor")
     return (
-        operators.calculation("Multiply", value, constant(1)).operand
+        tensor_nodes.calculation("Multiply", value, constant(1)).operand
         if isinstance(value.operand, GraphTensor)
         else value.operand
     )

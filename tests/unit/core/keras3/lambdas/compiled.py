@@ -14,7 +14,12 @@ from typing import Any
 from tests.corpus.unpacked import FIXTURES
 from unnest.core.byte_code import read_code_objects
 from unnest.core.byte_code.instruction_decoder import FEWEST_WITH_ARGUMENT
-from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.translate_lambda import (
+    LambdaCall,
+    Translation,
+    Untranslatable,
+    translate,
+)
 from unnest.core.model import Json
 
 FOLDER = FIXTURES / "lambda_code"

@@ -9,8 +9,9 @@ import pytest
 
 from tests.unit.core.keras3.test_rule_catalog import CODE
 from unnest.core.keras3.conversion_context import Context, OldLayer
-from unnest.core.keras3.lambdas import Translation, lambda_layer_rule
+from unnest.core.keras3.lambdas import lambda_layer_rule
 from unnest.core.keras3.lambdas.lambda_layer_rule import rule
+from unnest.core.keras3.lambdas.translate_lambda import Translation
 from unnest.core.keras3.layer_replacements import Choice, Expansion, LayerArguments, NewLayer, Piece
 from unnest.core.keras3_op_node import GraphTensor, Input, OpNode
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec

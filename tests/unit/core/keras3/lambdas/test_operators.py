@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.core.keras3.lambdas.calling import computed
 from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas.tensor_nodes import number_of
 from unnest.core.keras3_op_node import UNKNOWN_DTYPE, Input, OpNode
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes.expression_values import (
@@ -199,18 +200,9 @@ def test_sizes_that_are_calculated(
     """A size that is calculated is a number, and as many zeros where some can be made."""
     assert isinstance(size, Size)
     assert (size.text, size.rows) == (text, None)
-    assert computed(operators.number_of(size)) == number
+    assert computed(number_of(size)) == number
     made = None if size.tensor is None else SLICE.sub(r"\1::\2", computed(size.tensor))
     assert made == zeros
-
-
-def test_rows_of_an_input_are_kept_by_arithmetic_on_it() -> None:
-    """Beside another input's they belong to no input."""
-    first = replace(X, shape=(None, 4), rows=0)
-    other = replace(first, operand=Input(1), rows=1)
-    assert operators.calculation("Add", first, constant(1)).rows == 0
-    assert operators.calculation("Add", first, first).rows == 0
-    assert operators.calculation("Add", first, other).rows is None
 
 
 REFUSED: list[tuple[Callable[[], object], str]] = [
@@ -248,10 +240,6 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: operators.unary("+", X), "`+` on tensors"),
     (lambda: operators.compare("==", X, Y), "`==`"),
     (lambda: operators.compare("<", constant(1), constant(2)), "Less without a tensor"),
-    (
-        lambda: operators.calculation("FloorDivide", Size("s[0]"), constant(2)),
-        "a size that no tensor of known shape shows",
-    ),
     (lambda: operators.binary("/", LENGTH, constant(2)), "arithmetic on int32"),
     (lambda: operators.binary("*", LENGTH, constant(0.5)), "arithmetic on int32"),
     (lambda: operators.subscript(X, constant(value=True)), "a tensor's part by a truth value"),

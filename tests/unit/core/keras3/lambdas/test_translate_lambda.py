@@ -27,7 +27,12 @@ from tests.unit.core.keras3.lambdas.compiled import (
     translation,
 )
 from tests.unit.core.wrappers.one_layer import code_lambda
-from unnest.core.keras3.lambdas import LambdaCall, Translation, Untranslatable, translate
+from unnest.core.keras3.lambdas.translate_lambda import (
+    LambdaCall,
+    Translation,
+    Untranslatable,
+    translate,
+)
 from unnest.core.keras3_op_node import Input, OpNode
 from unnest.core.model import Json
 from unnest.core.ops.keras3_nodes.function_registry import known_functions

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from unnest.core.keras3.lambdas import operators
+from unnest.core.keras3.lambdas import tensor_nodes
 from unnest.core.keras3_op_node import Input, OpNode, Part
 from unnest.core.model import Json, Unknown
 from unnest.core.ops.keras3_nodes import expression_values
@@ -118,18 +118,6 @@ def test_an_array_of_floats_in_keras_3_s_json() -> None:
     }
 
 
-def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> None:
-    once = operators.node("Add", {}, [X.operand, X.operand], [X, X], module="m")
-    assert (once.operand, once.dtype, once.nodes) == (
-        OpNode("m", "Add", {}, (Input(0), Input(0))),
-        "float32",
-        3,
-    )
-    assert expression_values.part(once, 1).operand == Part(
-        OpNode("m", "Add", {}, (Input(0), Input(0))), 1
-    )
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
@@ -138,7 +126,7 @@ def test_an_operation_has_the_dtype_of_the_first_and_counts_all_behind_it() -> N
             "a long list",
         ),
         (
-            lambda n: operators.node(
+            lambda n: tensor_nodes.node(
                 "Add",
                 {},
                 [],
