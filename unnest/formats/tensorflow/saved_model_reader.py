@@ -19,23 +19,9 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from unnest.core.architecture import is_model, layer_name, read
-from unnest.core.architecture.nested_models import layer_entries
-from unnest.core.make_plan import plan
+from unnest.core.architecture import is_model
 from unnest.core.model import JsonObject, Stored, Tensor
-from unnest.core.plan import Choices, GraphCut, Plan, Refusal, Rewritten
-from unnest.core.recognition_results import (
-    Confidence,
-    MixedRows,
-    NearMiss,
-    Template,
-    UnevenTowers,
-    Wrapper,
-)
-from unnest.core.wrappers.layer_graph.recognise_layer_graph import (
-    differs_in_training,
-    shows_row_cuts,
-)
+from unnest.core.plan import Choices, Plan, Refusal
 from unnest.errors import Refused, Unreadable
 from unnest.files.file_reading import read_plain_file
 from unnest.findings import Code, Finding, listed
@@ -53,6 +39,7 @@ from unnest.formats.tensorflow.keras_metadata_json import METADATA
 from unnest.formats.tensorflow.lookup_vocabularies import with_tables
 from unnest.formats.tensorflow.object_graph import KEY, ObjectGraph
 from unnest.formats.tensorflow.object_models import ObjectModels
+from unnest.formats.tensorflow.plan_saved_model import plan_by_both_graphs
 from unnest.formats.tensorflow.read_tensor_bundle import Bundle
 from unnest.formats.translate_errors import reading
 
@@ -256,22 +243,18 @@ class SavedModelSource(Source):
 
     def plan(self, architecture: JsonObject | None, *, choices: Choices) -> Plan:
         """Plan by the layers if they show a wrapper, else by the serving graph: it may be in a layer's code."""
-        clean = Plan(
-            verdict="clean",
-            stored=self.stored,
-            output=Rewritten(self.stored),
+        return plan_by_both_graphs(
+            self.stored,
+            self._wrappers_in_serving_graph,
+            self._metagraph_findings(),
+            choices=choices,
             conversion_refusal=self._conversion_refusal,
         )
-        if self.stored.architecture is not None:
-            keras_plan = plan(self.stored, choices=choices)._replace(
-                conversion_refusal=self._conversion_refusal
-            )
-            if keras_plan.verdict == "parallel":
-                return self._compare_with_operations(keras_plan, clean)
-            clean = clean._replace(near_misses=keras_plan.near_misses)
-            if any(isinstance(miss, MixedRows) for miss in clean.near_misses):
-                return clean
-        return self._plan_by_operations(clean)
+
+    def _wrappers_in_serving_graph(self) -> unwrap_meta_graph.ServedWrappers:
+        """Return the wrappers among the operations that are served. Raises Unreadable, Refused."""
+        _, meta = self.serving()
+        return unwrap_meta_graph.cut_out_wrappers(meta, self.path)
 
     def _metagraph_findings(self) -> tuple[Finding, ...]:
         """Return the finding that names the graphs which no output has: those that are not for serving."""
@@ -279,90 +262,6 @@ class SavedModelSource(Source):
         if not others:
             return ()
         return (Code.METAGRAPHS_LEFT_OUT(what=", ".join("+".join(t) for t in others)),)
-
-    def _plan_by_operations(self, clean: Plan) -> Plan:
-        """Plan by the wrappers in the serving graph; `clean` without them, or where the layers speak against them."""
-        _, meta = self.serving()
-        wrappers_in_graph, near_misses = unwrap_meta_graph.cut_out_wrappers(meta, self.path)
-        if not wrappers_in_graph:
-            return clean._replace(near_misses=clean.near_misses or near_misses)
-        are_uneven = any(isinstance(miss, UnevenTowers) for miss in clean.near_misses)
-        if clean.near_misses and (are_uneven or self._layers_show_row_cuts()):
-            return clean._replace(
-                near_misses=(*map(_not_in_layers, wrappers_in_graph), *clean.near_misses)
-            )
-        innermost = max(wrappers_in_graph, key=lambda f: f.depth)
-        ends = innermost.towers
-        parallel = Plan(
-            verdict="parallel",
-            stored=self.stored,
-            wrappers=tuple(map(_wrapper, wrappers_in_graph)),
-            template=Template(
-                None, len({*ends.sources}), len(ends.merges), None, innermost.parameters
-            ),
-            findings=self._metagraph_findings(),
-            conversion_refusal=self._conversion_refusal,
-        )
-        fixed_rows = next((f.built_for for f in wrappers_in_graph if f.built_for is not None), None)
-        if fixed_rows is not None:
-            rows = f"tower 0 is built for batches of {fixed_rows} rows and takes no others"
-            return parallel._replace(
-                refusal=Refusal("fixed-batch", f"{rows}; export the template by your code")
-            )
-        return parallel._replace(output=GraphCut(Stored("model")))
-
-    def _layers_show_row_cuts(self) -> bool:
-        """Return True if the Keras graph decides: it shows every cut of rows, or what differs in training alone.
-
-        Noise, dropout and `stop_gradient` leave nothing in the serving graph, as layers or in the code of Lambdas.
-        """
-        architecture = self.stored.architecture
-        return (
-            architecture is not None
-            and is_model(architecture)
-            and (shows_row_cuts(read(architecture)) or differs_in_training(read(architecture)))
-        )
-
-    def _compare_with_operations(self, keras_plan: Plan, clean: Plan) -> Plan:
-        """Return the plan of the Keras graph; what layers' code leaves open, the operations may tell, either way.
-
-        Of towers of the model's own layers they prove it only where it is known of all operations what they do to rows.
-        Operations that show towers which mix rows do not contradict a nested model: that is the model's own business.
-        """
-        parallel = keras_plan._replace(findings=(*keras_plan.findings, *self._metagraph_findings()))
-        if all(w.confidence == "proven" for w in keras_plan.wrappers):
-            return parallel
-        try:
-            in_graph, near_misses = unwrap_meta_graph.cut_out_wrappers(self.serving()[1], self.path)
-        except (Refused, Unreadable):
-            return parallel  # the Keras model can be written all the same
-        models = {
-            layer_name(entry)
-            for entry in layer_entries(self.stored.architecture)
-            if is_model(entry)
-        }
-        if (
-            not in_graph
-            and near_misses
-            and all(w.confidence == "likely" for w in keras_plan.wrappers)
-        ):
-            is_its_own = all(w.template in models for w in keras_plan.wrappers)
-            mixes = all(isinstance(miss, MixedRows) for miss in near_misses)
-            return parallel if is_its_own and mixes else clean._replace(near_misses=near_misses)
-        told = [
-            f.towers.towers
-            for f, w in zip(in_graph, keras_plan.wrappers, strict=False)
-            if f.towers.keeps_rows or w.template in models
-        ]
-        if len(in_graph) != len(keras_plan.wrappers) or told != [
-            w.towers for w in keras_plan.wrappers
-        ]:
-            return parallel
-        proofs = (
-            w._replace(confidence=p.confidence, evidence=(*w.evidence, *p.evidence))
-            for w, p in zip(keras_plan.wrappers, map(_wrapper, in_graph), strict=True)
-        )
-        return parallel._replace(wrappers=tuple(proofs))
 
     def blocks(self, tensor: Tensor) -> Iterator[bytes]:
         """Yield the tensor's bytes, checked against their checksum."""
@@ -374,43 +273,6 @@ class SavedModelSource(Source):
         """Close the shards."""
         if self.bundle is not None:
             self.bundle.close()
-
-
-def _wrapper(served: unwrap_meta_graph.ServedWrapper) -> Wrapper:
-    """Return a serving graph's wrapper as reports show it."""
-    towers = served.towers
-    merges = tuple(m.partition(":")[0] for m in towers.merges)
-    first = towers.replace[towers.merges[0]].partition(":")[0]
-    sources = ", ".join(s.partition(":")[0] for s in dict.fromkeys(towers.sources))
-    evidence = [
-        f"{towers.towers} operands of {merges[0]} are the same computation",
-        f"each tower reads its own part of {sources}, and the parts are joined in order",
-    ]
-    if towers.reach is not None:
-        evidence.append(
-            f"whose bounds are numbers: no tower reads more than the first {towers.reach} rows"
-        )
-    confidence: Confidence = "proven" if towers.reach is None else "likely"
-    return Wrapper(
-        towers.graph,
-        first,
-        towers.towers,
-        served.scope,
-        merges,
-        served.depth,
-        confidence,
-        tuple(evidence),
-    )
-
-
-def _not_in_layers(served: unwrap_meta_graph.ServedWrapper) -> NearMiss:
-    """Return the near miss for towers of the serving graph that are different layers of the Keras graph."""
-    towers = served.towers
-    merge = towers.merges[0].partition(":")[0]
-    return NearMiss(
-        merge,
-        f"{towers.towers} towers are one computation in serving only: their Keras layers differ",
-    )
 
 
 def _models_beside(files: Sequence[str]) -> list[str]:
