@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ from unnest.signals_and_exit_codes import EXITS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-#: Of the picture of storeys.
+#: Of the picture of storeys: its width, that of a row of boxes, and that of a letter, at the widest.
 WIDTH = 900
+ROW_WIDTH = WIDTH - 26
+LETTER = 6.9
 SCHEMA = json.loads((ROOT / "unnest" / "report" / "schema.json").read_text(encoding="utf-8"))
 
 
@@ -252,24 +254,47 @@ def storeys() -> str:
         parts.append(f'<text x="10" y="{y + 14}" font-weight="bold">{html.escape(name)}</text>')
         y += 24
         for line in re.findall(r'"([^"]+)"', layers):
-            modules = [module.strip() for module in line.split(":")]
-            width = (WIDTH - 20) / len(modules)
-            for n, module in enumerate(modules):
-                told = html.escape(module.removeprefix("unnest."))
-                x = 10 + n * width
-                parts.append(
-                    f'<rect x="{x:.0f}" y="{y}" width="{width - 6:.0f}" height="26" rx="4"/>'
-                )
-                parts.append(
-                    f'<text x="{x + width / 2 - 3:.0f}" y="{y + 17}" text-anchor="middle">{told}</text>'
-                )
-            y += 32
+            labels = [module.strip().removeprefix("unnest.") for module in line.split(":")]
+            boxes = [*_rows_of_boxes(labels)]
+            height = 6 + 30 * len(boxes)
+            if len(boxes) > 1:
+                band = f'x="10" y="{y}" width="{WIDTH - 20}" height="{height}"'
+                parts.append(f'<rect class="storey" {band} rx="4"/>')
+            for row, widths in enumerate(boxes):
+                parts += _boxes(widths, y + 6 + 30 * row)
+            y += height + 6
         y += 16
-    style = "<style>text{font:12px sans-serif;fill:#222}rect{fill:#e8eef7;stroke:#5b7db1}</style>"
+    style = (
+        "<style>text{font:12px sans-serif;fill:#222}rect{fill:#e8eef7;stroke:#5b7db1}"
+        ".storey{fill:#f6f8fc;stroke:#d5deec}</style>"
+    )
     size = f'viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}"'
     rows = "\n".join(parts)
     back = '<rect width="100%" height="100%" style="fill:#fff;stroke:none"/>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>\n{style}\n{back}\n{rows}\n</svg>\n'
+
+
+def _rows_of_boxes(labels: Sequence[str]) -> Iterator[dict[str, float]]:
+    """Yield rows of boxes, label -> width: as many as fit side by side, together as wide as the picture."""
+    rows: list[dict[str, float]] = [{}]
+    for label in labels:
+        width = 20 + LETTER * len(label)
+        if sum(rows[-1].values()) + width > ROW_WIDTH:
+            rows.append({})
+        rows[-1][label] = width
+    for row in rows:
+        share = (ROW_WIDTH - sum(row.values())) / len(row)
+        yield {label: width + share for label, width in row.items()}
+
+
+def _boxes(widths: Mapping[str, float], y: int) -> Iterator[str]:
+    """Yield the elements of one row of boxes."""
+    x = 16.0
+    for label, width in widths.items():
+        yield f'<rect x="{x:.0f}" y="{y}" width="{width - 6:.0f}" height="24" rx="4"/>'
+        middle = x + width / 2 - 3
+        yield f'<text x="{middle:.0f}" y="{y + 16}" text-anchor="middle">{html.escape(label)}</text>'
+        x += width
 
 
 #: What is made, and how.
