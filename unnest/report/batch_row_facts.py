@@ -1,4 +1,4 @@
-"""Facts on one of many models, for a row of the text report or of the page: its state's kind, and what a row says.
+"""Facts on one of many models, for a row of the text report: its state's kind, and what a row says.
 
 A state is a verdict (`inspect`) or an action (`fix`). `batch_text` lays the facts out for the terminal.
 """
@@ -9,7 +9,10 @@ from collections.abc import Iterator
 
 from unnest.report.model_contents_text import count
 from unnest.report.result import Report, Result, warnings
-from unnest.report.text_report import towers
+from unnest.report.text_report import may_be_parallel, towers
+
+#: Codes of warnings that a row names; of more it has the number.
+CODES_NAMED = 3
 
 #: Kind of state -> the verdicts and actions of that kind, the worst first; summaries and pages list them so.
 KINDS = {
@@ -24,7 +27,7 @@ STATES = {state: kind for kind, states in KINDS.items() for state in states}
 
 
 def facts(report: Report) -> Iterator[str]:
-    """Yield what a row says of a model: its error, or its wrappers, where it loads, and how many warnings there are."""
+    """Yield what a row says of a model: its error, or wrappers, the newest software that loads it, and warnings."""
     if report.error is not None:
         yield report.error.message.removeprefix(f"{report.path}: ")
         return
@@ -32,20 +35,21 @@ def facts(report: Report) -> Iterator[str]:
         yield f"-> {report.output}"
     if report.wrappers:
         yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"
-    if _writer(report):
-        yield _writer(report)
+    if may_be_parallel(report):
+        yield "may be parallel: --architecture MODEL.json tells"
+    if report.writer.keras_version:
+        yield f"Keras {report.writer.keras_version}"
     if report.loads_in:
-        yield f"loads in {', '.join(_brief(software) for software in report.loads_in)}"
+        yield f"loads in {_brief(report.loads_in[0])}"
     if report.fix_would is not None and "refuse" in report.fix_would:
         yield "fix will refuse it"
-    if found := warnings(report):
-        yield count(len(found), "warning")
+    codes = [*dict.fromkeys(finding.code for finding in warnings(report))]
+    if len(codes) > CODES_NAMED:
+        yield count(len(codes), "warning")
+    elif codes:
+        yield f"warning: {', '.join(codes)}"
 
 
 def _brief(software: str) -> str:
-    return software.split(",", maxsplit=1)[0].removesuffix(" (Keras 2)")
-
-
-def _writer(report: Report) -> str:
-    """The software that wrote a file, as far as it says."""
-    return f"Keras {report.writer.keras_version}" if report.writer.keras_version else ""
+    """Return software and what it needs, without what the row says elsewhere."""
+    return software.replace(" (Keras 2)", "").replace(", which wrote it", "")

@@ -120,8 +120,18 @@ def _tree(report: Report, paint: Mapping[str, str], look: Look) -> Iterator[str]
 
 
 def _headline(report: Report, paint: Mapping[str, str]) -> str:
-    verdict = f"{paint.get(report.verdict, '')}{report.verdict}{paint.get('end', '')}"
-    return f"{plain(report.path)}: {verdict}{plain(_written_by(report))}"
+    verdict = "clean or parallel" if may_be_parallel(report) else report.verdict
+    painted = f"{paint.get(report.verdict, '')}{verdict}{paint.get('end', '')}"
+    return f"{plain(report.path)}: {painted}{plain(_written_by(report))}"
+
+
+def may_be_parallel(report: Report) -> bool:
+    """Return True for weights alone that fit a parallel and a single-device model; their verdict is `clean`."""
+    return (
+        report.verdict == "clean"
+        and report.contents == "weights"
+        and any(finding.code == "needs-architecture" for finding in report.findings)
+    )
 
 
 def _written_by(report: Report) -> str:
@@ -295,16 +305,12 @@ def _result(result: Result, look: Look, paint: Mapping[str, str]) -> Iterator[st
 
 
 def _clean_text(result: Result) -> str:
-    if result.contents == "weights" and any(f.code == NEEDS_ARCHITECTURE for f in result.findings):
+    if may_be_parallel(result):
         return "weights that do not tell whether the model is parallel"
     return {
         "weights": "weights of a single-device model",
         "architecture": "a single-device architecture",
     }.get(result.contents or "", "already single-device")
-
-
-#: The finding on weights alone that fit a parallel and a single-device model.
-NEEDS_ARCHITECTURE = "needs-architecture"
 
 
 def _what_was_done(result: Result) -> Iterator[str]:

@@ -10,7 +10,8 @@ import pytest
 import unnest
 from tests.corpus.unpacked import FIXTURES
 from tests.unit.report.test_text_report import CLEAN, PARALLEL, TORN
-from unnest.report import batch_text
+from unnest.findings import Code
+from unnest.report import batch_text, text_report
 from unnest.report.result import Problem, Report, Result, Tally
 from unnest.report.text_report import Look
 
@@ -25,7 +26,10 @@ from unnest.report.text_report import Look
             [
                 "parallel",
                 "<script>alert(1)</script>.h5",
-                "wrappers of 4 and 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; fix will refuse it; 1 warning",
+                (
+                    "wrappers of 4 and 2 towers of net; Keras 2.2.4; loads in Keras 2.2.4; "
+                    "fix will refuse it; warning: needs-architecture"
+                ),
             ],
         ),
     ],
@@ -39,6 +43,25 @@ def test_a_row(report: Report, facts: list[str]) -> None:
     assert painted.replace("\x1b[0m", "").replace(painted[:5], "") == row
 
 
+def test_what_a_row_says_of_warnings_and_conditions() -> None:
+    """Up to three warnings by code; what the newest software needs; and that a verdict is open."""
+    report = replace(
+        PARALLEL, fix_would=None, loads_in=("tf_keras (Keras 2), with your Cut", "Keras 2.2.4")
+    )
+    row = batch_text.row(report, Look())
+    assert row.endswith("loads in tf_keras, with your Cut; warning: needs-architecture")
+    several = (
+        Code.UNKNOWN_MASK(doubt="d"),
+        Code.MASKED_LOSS(what="w", why="y"),
+        Code.STORED_CODE(what="c", output=""),
+    )
+    report = replace(report, findings=(*report.findings, *several))
+    assert batch_text.row(report, Look()).endswith("; 4 warnings")
+    alone = replace(CLEAN, contents="weights", findings=(Code.NEEDS_ARCHITECTURE(),))
+    assert "may be parallel: --architecture MODEL.json tells; " in batch_text.row(alone, Look())
+    assert text_report.render(alone).startswith("b.h5: clean or parallel (weights only in h5)")
+
+
 def test_a_row_on_a_terminal() -> None:
     """A row is broken between facts, and goes on below them, or below a path that is too long."""
     look = Look(width=60, wraps=True)
@@ -48,14 +71,16 @@ def test_a_row_on_a_terminal() -> None:
         "                                  of net; Keras 2.2.4;",
         "                                  loads in Keras 2.2.4;",
         "                                  fix will refuse it;",
-        "                                  1 warning",
+        "                                  warning:",
+        "                                  needs-architecture",
     ]
     long = "checkpoints/a run with a long name/and one within/epoch-042.h5"
     assert batch_text.row(replace(report, path=long), look).splitlines() == [
         f"parallel    {long}",
         "              wrappers of 4 and 2 towers of net;",
         "              Keras 2.2.4; loads in Keras 2.2.4;",
-        "              fix will refuse it; 1 warning",
+        "              fix will refuse it;",
+        "              warning: needs-architecture",
     ]
     wide = batch_text.row(replace(report, path=long[:40]), Look(width=160, wraps=True))
     assert wide.startswith(f"parallel    {long[:40]:44}  wrappers of 4")
@@ -116,9 +141,9 @@ def test_code_that_the_output_does_not_have_is_no_warning(
     """The wrapper's code is gone with it; a Lambda of the template stays, and so does the need for a custom class."""
     path = FIXTURES / "k224" / case / "parallel.h5"
     fixed = unnest.fix(path, tmp_path / "o.h5")
-    assert ("1 warning" in batch_text.row(fixed, Look())) == warned
+    assert ("warning: stored-code" in batch_text.row(fixed, Look())) == warned
     tally = Tally()
     tally.add(fixed)
     assert (lines(tally) == ["1 warning stored-code"]) == warned
-    assert "1 warning" in batch_text.row(unnest.inspect(path), Look())
-    assert "1 warning" in batch_text.row(replace(fixed, output=None, kept=None), Look())
+    assert "warning: stored-code" in batch_text.row(unnest.inspect(path), Look())
+    assert "warning: stored-code" in batch_text.row(replace(fixed, output=None, kept=None), Look())

@@ -57,17 +57,27 @@ function towersOf(entry) {
   return entry.wrappers.map((w) => w.towers ?? "?").join(" x ");
 }
 
+/** Software that loads a file, and what it needs, without what the row says elsewhere. */
+function brief(software) {
+  return software.replace(" (Keras 2)", "").replace(", which wrote it", "");
+}
+
+function found({ entry }) {
+  if (entry.error) return entry.error.message.replace(`${entry.path}: `, "");
+  if (entry.wrappers.length) return `${towersOf(entry)} towers of ${entry.wrappers[entry.wrappers.length - 1].template}`;
+  return entry.findings.some((f) => f.code === "needs-architecture") ? "may be parallel: --architecture MODEL.json tells" : "";
+}
+
 function fileColumns(data) {
   const order = Object.keys(data.states);
-  const what = ({ entry }) => entry.error ? entry.error.message.replace(`${entry.path}: `, "") : entry.wrappers.length ? `${towersOf(entry)} towers of ${entry.wrappers[entry.wrappers.length - 1].template}` : "";
   return [
     { id: "state", title: data.command === "fix" ? "action" : "verdict", value: (r) => order.indexOf(r.state), number: true, cell: (r) => badge(r.state, data.states[r.state]) },
     { id: "file", title: "file", value: (r) => r.file, wide: true, path: true },
     ...(data.command === "fix" ? [{ id: "output", title: "output", value: (r) => r.entry.error ? "" : r.entry.output ?? "", minor: true, wide: true, path: true }] : []),
-    { id: "found", title: "found", value: what, wide: true, minor: true },
+    { id: "found", title: "found", value: found, wide: true, minor: true },
     { id: "writer", title: "written by", value: (r) => r.entry.writer.keras_version ? `Keras ${r.entry.writer.keras_version}` : "", minor: true },
     { id: "container", title: "container", value: (r) => r.entry.container ?? "", minor: true },
-    { id: "loads", title: "loads in", value: (r) => r.entry.loads_in.map((s) => s.split(",")[0].replace(" (Keras 2)", "")).join(", "), minor: true },
+    { id: "loads", title: "loads in", value: (r) => r.entry.loads_in.map(brief).join("; "), minor: true },
   ];
 }
 
