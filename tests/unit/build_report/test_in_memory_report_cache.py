@@ -67,7 +67,7 @@ def test_told_again_as_it_would_be_worked_out(
     ending: str, tmp_path: Path, worked_out: list[str]
 ) -> None:
     """Under a name with quotes and a name of the model in it, too, and of each ending for itself."""
-    known, count = ReportCache(), 0
+    known, again = ReportCache(), set[str | None]()
     files = SOME_FILES if ending in ENDINGS else SOME_FILES[::4]  # the others spell one of these
     for n, path in enumerate(files):
         first, second = (
@@ -79,9 +79,10 @@ def test_told_again_as_it_would_be_worked_out(
         alone, before = unnest.inspect(second), unnest.inspect(path)
         assert look(path, known) == before
         assert look(first, known) == unnest.inspect(first)
-        count = len(worked_out)
         assert look(second, known) == alone
-    assert len(worked_out) - count == 1, "the last was told again: only `inspect` worked it out"
+        if worked_out.count(str(second)) > 1:
+            again.add(alone.container)
+    assert again <= {"weights_h5"}, "their reader does not say what the content is"
 
 
 def with_other_weights(path: Path, target: Path) -> Path:
