@@ -48,10 +48,10 @@ LOSSES_AND_METRICS = frozenset({
     "TopKCategoricalAccuracy", "TrueNegatives", "TruePositives", "Tversky",
 })  # fmt: skip
 
-TEMPLATE = "the template"
+TEMPLATE = "your single-device model"
 """The model that weights alone load into where the whole of a parallel model was its wrapper."""
 
-FLAT_TEMPLATE = "the template, if no model is nested in it"
+FLAT_TEMPLATE = "your single-device model without nested models"
 """The same where names alone show the layers: their list is flat. (Source: weights of nested models of nine stacks.)"""
 
 #: What a path's ending may be, as far as it decides anything here; the first that fits.
@@ -65,7 +65,19 @@ def ending_of(path: str) -> str:
 
 def with_path_moved(line: str, path: str, new_path: str) -> str:
     """Return the `load_line` of `path` for another path of the same ending; no name from a file precedes the path."""
-    return line.replace(repr(path), repr(new_path), 1)
+    moved = {path: new_path}
+    moved |= {with_ending(path, ending): with_ending(new_path, ending) for ending in ENDINGS}
+    present = [old for old in moved if repr(old) in line]
+    if not present:
+        return line
+    first = min(present, key=lambda old: line.index(repr(old)))
+    return line.replace(repr(first), repr(moved[first]), 1)
+
+
+def with_ending(path: str, ending: str) -> str:
+    """Return a path with this one of ENDINGS in place of the one that it has, in whatever case."""
+    has = ending_of(path.lower())
+    return path[: len(path) - len(has)] + ending
 
 
 def load_line(
@@ -90,15 +102,11 @@ def load_line(
         return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
-    ending = other_name(model, path, container)
-    conditions = [
-        *([f"from Keras 2.12 on, name it *{ending}"] if ending is not None else []),
-        *(["on Windows"] if has_paths_of_windows(model, container) else []),
-    ]
+    path, conditions = _name_and_conditions(model, path, container)
     if model.contents == "weights":
-        is_older = container == "h5" and not model.is_keras_3 and bool(model.keras_version)
-        in_keras_3 = ["in Keras 3: unnest.keras.load_weights"] if is_older else []
-        notes = [f"model: {taker}, built by your code", *conditions, *in_keras_3]
+        notes = [f"model: {taker}, built by your code", *conditions]
+        if container == "h5" and not model.is_keras_3 and model.keras_version:
+            notes.append("in Keras 3: unnest.keras.load_weights")
         return f"model.load_weights({path!r}){_note(notes)}"
     module, notes = _module(model, container)
     notes += conditions
@@ -117,6 +125,14 @@ def load_line(
             f"{'import json; ' if text.startswith('json.') else ''}{module}; "
             f"model = {_called(module)}.models.model_from_{form}({arguments}){_note(notes)}"
         )
+    return _model_line(model, path, container, module, given, notes)
+
+
+def _model_line(
+    model: Stored, path: str, container: str, module: str, given: list[str], notes: list[str]
+) -> str:
+    """Return the line for a whole model; `given`: keyword arguments, `notes` as for all lines."""
+    wanted = needs(model)
     guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
     if guarded and wanted.stored_code:
         given.append("safe_mode=False")
@@ -135,6 +151,15 @@ def load_line(
             f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False"
         )
     return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
+
+
+def _name_and_conditions(model: Stored, path: str, container: str) -> tuple[str, list[str]]:
+    """Return the path under which the file loads, and notes on it."""
+    conditions = ["on Windows"] if has_paths_of_windows(model, container) else []
+    ending = other_name(model, path, container)
+    if ending is None:
+        return path, conditions
+    return with_ending(path, ending), ["first give the file this name", *conditions]
 
 
 def _module(model: Stored, container: str) -> tuple[str, list[str]]:

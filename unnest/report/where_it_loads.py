@@ -232,7 +232,7 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
     """
     by_layers = container == "h5" and model.contents == "weights"
     if by_layers and path.endswith(".weights.h5"):
-        return ".h5 without .weights"
+        return ".h5"
     if container == "h5" and (by_layers or model.is_keras_3):
         return None if path.endswith((".h5", ".hdf5")) else ".h5"
     if container == "keras" and os.path.isdir(
@@ -251,8 +251,8 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     ending = other_name(model, path, container)
     if ending is not None:
         takers = tuple(
-            f"{software}, under a name that ends in {ending}"
-            if _goes_by_names(software, container)
+            f"{software}, under a name that ends in {ending}{_but_not(path, ending)}"
+            if goes_by_names(software, container)
             else software
             for software in takers
         )
@@ -311,7 +311,12 @@ def _with_code(software: str, yours: tuple[str, ...], well_known: tuple[str, ...
     return f"{software}, which takes {', '.join(assumed)}" if assumed else software
 
 
-def _goes_by_names(software: str, container: str) -> bool:
+def _but_not(path: str, ending: str) -> str:
+    """Return what of a name must go for another ending, in words, where that is not the new ending's place."""
+    return " without .weights" if ending == ".h5" and path.endswith(".weights.h5") else ""
+
+
+def goes_by_names(software: str, container: str) -> bool:
     """Return True if it is Keras 2.12 or later; those before tell an .h5 by its content."""
     return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
 

@@ -17,7 +17,7 @@ from unnest.core.recognition_results import Scope, Wrapper
     ("scope", "model"),
     [
         (None, "the model that was saved"),
-        ("whole", "the template"),
+        ("whole", "your single-device model"),
         ("head", "tpl with the layers that follow it"),
         ("embedded", "the larger model, with one call of tpl"),
     ],
