@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack, closing
 from importlib import import_module
+from typing import TYPE_CHECKING
 
+from unnest.budget import refund_on
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import MODEL_SUFFIXES, Container, ContainerName, Source
 from unnest.formats.detect_container import (
@@ -20,6 +23,10 @@ from unnest.formats.detect_container import (
 )
 from unnest.formats.keras3.weights_json_map import map_of
 from unnest.formats.tfjs.detection import model_json_around
+
+if TYPE_CHECKING:
+    from unnest.formats.hdf5.legacy_h5_reader import H5Source
+    from unnest.formats.keras3.weights_h5 import WeightsSource
 
 #: Container -> module and class. A new container is a line here.
 READERS: dict[ContainerName, tuple[str, str]] = {
@@ -63,12 +70,37 @@ def open_for_inspection(path: str) -> Source:
 
     """
     if container_by_first_bytes(path) == "h5" and map_of(path) is None:
-        from unnest.formats.hdf5.legacy_h5_reader import open_fast
-
-        source = open_fast(path)
+        source = open_plain_hdf5(path)
         if source is not None:
             return source
     return open_container(path).open(path)
+
+
+def open_plain_hdf5(path: str) -> H5Source | WeightsSource | None:
+    """Open the HDF5 file `path` with the fast reader; None if only HDF5's library can read it.
+
+    The library opens the file where tensors of the source are read: use `open_container` to copy them.
+
+    Raises:
+        Unreadable: the file is damaged or unsafe.
+
+    """
+    from unnest.formats.hdf5.fast_reader import PlainFile
+    from unnest.formats.hdf5.legacy_h5_reader import H5Source
+    from unnest.formats.hdf5.plain_layouts import NotPlain
+
+    try:
+        with refund_on(NotPlain), ExitStack() as stack:
+            plain = stack.enter_context(closing(PlainFile(path)))
+            if not plain.is_path_keyed():
+                return H5Source(path, plain)
+            plain.check_path_keyed()
+            stack.pop_all()
+            from unnest.formats.keras3.weights_h5 import WeightsSource
+
+            return WeightsSource(path, plain)  # which closes it
+    except NotPlain:
+        return None
 
 
 def container(name: ContainerName) -> Container:

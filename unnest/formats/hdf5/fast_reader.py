@@ -31,7 +31,8 @@ from unnest.formats.hdf5.dataset_record_and_limits import (
     DatasetNode,
     text_of,
 )
-from unnest.formats.hdf5.heap_check import Heaps
+from unnest.formats.hdf5.detect_path_keyed_layout import is_of_windows, is_path_keyed
+from unnest.formats.hdf5.heap_check import Heaps, Unsafe
 from unnest.formats.hdf5.plain_layouts import (
     ADDRESS,
     ATTRIBUTE,
@@ -189,6 +190,9 @@ class _Content:
 class PlainFile:
     """The index of an HDF5 file of the common form, as that of `GuardedFile`. Raises NotPlain, or OverBudget."""
 
+    #: Path-keyed files with paths of Windows are left to the library.
+    is_of_windows = False
+
     def __init__(self, path: str) -> None:
         self.path = path
         self.groups: set[str] = {""}
@@ -221,6 +225,28 @@ class PlainFile:
     def has_attribute(self, name: str) -> bool:
         """Return True if the root has an attribute of this name."""
         return name in self._attributes[""]
+
+    def is_path_keyed(self) -> bool:
+        """Return True if the file has the path-keyed layout."""
+        return is_path_keyed(self.has_attribute, self.__contains__, lambda: self.groups)
+
+    def check_path_keyed(self) -> None:
+        """Check what only the library reads of path-keyed files: paths of Windows, and texts of other forms.
+
+        Of these a path-keyed source reads the texts one by one, when NotPlain would be too late.
+
+        Raises:
+            NotPlain: there are such paths or texts.
+
+        """
+        require(not any(map(is_of_windows, self.groups)))
+        for attributes in self._attributes.values():
+            for attribute in attributes.values():
+                if attribute.type.text is not None:
+                    try:
+                        attribute.texts()
+                    except Unsafe as e:
+                        raise NotPlain from e
 
     def attributes(self, path: str) -> dict[str, PlainAttribute]:
         """Return the attributes of a group by name."""

@@ -12,21 +12,17 @@ A weights-only file has what is below `model_weights` at its root.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from unnest.budget import refund_on
 from unnest.core.model import Group, JsonObject, Stored, Tensor
 from unnest.errors import Unreadable
 from unnest.findings import Code, Finding, listed
 from unnest.formats.container_interface import MARK, Source
 from unnest.formats.hdf5 import read_attributes as h5_attributes
 from unnest.formats.hdf5.dataset_record_and_limits import require_numbers, short
-from unnest.formats.hdf5.detect_path_keyed_layout import is_path_keyed
 from unnest.formats.hdf5.fast_reader import PlainFile
-from unnest.formats.hdf5.plain_layouts import NotPlain, require
 from unnest.formats.parse_json import parse_object
 from unnest.formats.preserved_style import H5Style
 
@@ -113,25 +109,6 @@ class H5Source(Source):
         """Close the file."""
         if self._guarded is not None:
             self._guarded.close()
-
-
-def open_fast(path: str) -> H5Source | None:
-    """Open the HDF5 file `path` with the fast reader; None if only HDF5's library can read it.
-
-    Tensors cannot be read through it: use `H5Container.open` to copy them.
-
-    Raises:
-        Unreadable: the file is damaged or unsafe.
-
-    """
-    try:
-        with refund_on(NotPlain), contextlib.closing(PlainFile(path)) as plain:
-            require(
-                not is_path_keyed(plain.has_attribute, plain.__contains__, lambda: plain.groups)
-            )
-            return H5Source(path, plain)
-    except NotPlain:
-        return None
 
 
 def _opened(path: str) -> GuardedFile:

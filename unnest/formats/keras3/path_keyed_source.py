@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from unnest.core.keras_facts.unloadable_models import layers_shared_between_models
 from unnest.core.make_plan import plan
@@ -10,6 +11,7 @@ from unnest.core.model import JsonObject, Stored, Tensor
 from unnest.core.plan import Choices, Move, Plan, Rearranged
 from unnest.findings import Code, listed
 from unnest.formats.container_interface import Source
+from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.read_datasets import blocks
 from unnest.formats.keras3.join_shards import JoinedShards
@@ -18,6 +20,9 @@ from unnest.formats.keras3.shared_layers import SharedLayers, with_separate_laye
 from unnest.formats.keras3.sub_tree_moves import moves_to
 from unnest.formats.keras3.weights_from_paths import Placement
 
+#: How a path-keyed file is open: by the fast reader, by HDF5's library, or in shards.
+OpenedHdf5: TypeAlias = PlainFile | GuardedFile | JoinedShards
+
 #: A tree of which nothing is moved.
 NOTHING_MOVED = (Move("", ""),)
 
@@ -25,20 +30,27 @@ NOTHING_MOVED = (Move("", ""),)
 class PathKeyedSource(Source):
     """A path-keyed file; where its architecture comes from is the container's business."""
 
-    def __init__(
-        self, path: str, hdf5: GuardedFile | JoinedShards, tree: PathKeyedTree, stored: Stored
-    ) -> None:
+    def __init__(self, path: str, hdf5: OpenedHdf5, tree: PathKeyedTree, stored: Stored) -> None:
         """Open a source; `tree` is the index of `hdf5`."""
         not_carried = Code.OPTIMIZER_DROPPED(
             why=f"/{tree.optimizer_group} is not numbered from 0 on without a gap"
         )
         super().__init__(path, stored, (not_carried,) if tree.unnumbered_optimizer else ())
-        self.hdf5, self.tree = hdf5, tree
+        self.tree = tree
+        self._plain = hdf5 if isinstance(hdf5, PlainFile) else None
+        self._guarded = None if isinstance(hdf5, PlainFile) else hdf5
+
+    @property
+    def hdf5(self) -> GuardedFile | JoinedShards:
+        """The file as HDF5's library has it open."""
+        if self._guarded is None:
+            self._guarded = GuardedFile(self.path)
+        return self._guarded
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """Every tensor of the file."""
-        return tuple(self.tree.tensor(path) for path in self.hdf5.datasets)
+        return tuple(self.tree.tensor(path) for path in self.tree.hdf5.datasets)
 
     def plan_model(self, stored: Stored, *, choices: Choices) -> Plan:
         """Return the plan for a full model, with the moves that carry it out."""
@@ -110,7 +122,7 @@ class PathKeyedSource(Source):
     def _rest(self) -> list[Move]:
         """Return moves that leave optimizer, metrics and the like in place."""
         tops = sorted(
-            {g.split("/")[0] for g in self.hdf5.groups if g} - {self.tree.attribute, "vars"}
+            {g.split("/")[0] for g in self.tree.groups if g} - {self.tree.attribute, "vars"}
         )
         return [Move(t, t) for t in tops]
 
@@ -124,7 +136,9 @@ class PathKeyedSource(Source):
 
     def close(self) -> None:
         """Close the file."""
-        self.hdf5.close()
+        for file in (self._plain, self._guarded):
+            if file is not None:
+                file.close()
 
 
 def _root_of(model: JsonObject, placement: Placement) -> str:

@@ -27,7 +27,7 @@ from unnest.formats.container_interface import MARK, Container, OnBytes, Source
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.keras3.join_shards import JoinedShards
 from unnest.formats.keras3.layer_paths import COMPILED_PARTS, join_path
-from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, PathKeyedSource
+from unnest.formats.keras3.path_keyed_source import NOTHING_MOVED, OpenedHdf5, PathKeyedSource
 from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
@@ -56,7 +56,7 @@ class WeightsSource(PathKeyedSource):
 
     container: ClassVar = "weights_h5"
 
-    def __init__(self, path: str, hdf5: GuardedFile | JoinedShards) -> None:
+    def __init__(self, path: str, hdf5: OpenedHdf5) -> None:
         try:
             tree = PathKeyedTree(hdf5)
             super().__init__(path, hdf5, tree, _weights_in(tree))

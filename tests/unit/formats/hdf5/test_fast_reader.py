@@ -24,12 +24,15 @@ from unnest.formats.hdf5 import (
     guarded_file,
     legacy_h5_reader,
 )
+from unnest.formats.hdf5.detect_path_keyed_layout import is_path_keyed_file
 from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.heap_check import Unsafe
 from unnest.formats.hdf5.legacy_h5_writer import H5Container
 from unnest.formats.hdf5.plain_layouts import ROOT, NotPlain
 from unnest.formats.hdf5.write_attributes import BYTES_TEXT, STR_TEXT
+from unnest.formats.keras3.weights_h5 import WeightsSource
+from unnest.formats.open_container import open_plain_hdf5
 
 #: Paths of Windows are separated in path-keyed files, which the fast reader leaves to the library.
 FILES = sorted(
@@ -248,13 +251,13 @@ def test_a_text_shorter_than_its_object_is_left_to_the_library(length: int, tmp_
     version = PlainFile(str(path)).attributes("")["keras_version"]
     with pytest.raises(NotPlain):
         version.value(version.dtype, version.shape)
-    assert legacy_h5_reader.open_fast(str(path)) is None
+    assert open_plain_hdf5(str(path)) is None
 
 
 def test_a_text_with_an_end_in_it_is_left_to_the_library(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
-    assert legacy_h5_reader.open_fast(str(path)) is None
+    assert open_plain_hdf5(str(path)) is None
 
 
 def test_a_tensor_that_is_the_superblock_is_left_to_the_library(tmp_path: Path) -> None:
@@ -328,7 +331,7 @@ def test_what_an_attempt_cost_is_given_back(tmp_path: Path) -> None:
     path = tmp_path / "m.h5"
     path.write_bytes(texts_file(path).replace(b"2.2.4\0", b"2.\0.4\0"))
     with limited(Budget("m.h5", 10_000, 1 << 20)) as budget:
-        assert legacy_h5_reader.open_fast(str(path)) is None
+        assert open_plain_hdf5(str(path)) is None
         assert (budget.steps, budget.memory) == (10_000, 1 << 20)
 
 
@@ -352,8 +355,43 @@ def test_a_look_takes_the_short_way_and_a_copy_does_not(
 
 def test_the_tensors_of_what_was_looked_at_can_be_had(tmp_path: Path) -> None:
     path = makeh5.parallel_file(tmp_path / "m.h5")
-    source = legacy_h5_reader.open_fast(str(path))
+    source = open_plain_hdf5(str(path))
     assert source is not None
     with source, H5Container().open(str(path)) as opened:
         tensor = source.tensors[0]
         assert b"".join(source.blocks(tensor)) == b"".join(opened.blocks(tensor))
+
+
+def test_path_keyed_weights_are_the_same_by_both_readers() -> None:
+    """What is read at once, what is read later, and a tensor."""
+    paths = [path for path in FILES if is_path_keyed_file(str(path))]
+    assert paths
+    for path in paths:
+        source = open_plain_hdf5(str(path))
+        assert isinstance(source, WeightsSource)
+        with source, WeightsSource(str(path), GuardedFile(str(path))) as opened:
+            assert source.stored == opened.stored
+            groups = [group.rpartition("/")[0] for group in sorted(opened.tree.groups)]
+            assert [*map(source.tree.name, groups)] == [*map(opened.tree.name, groups)]
+            tensor = source.tensors[-1]
+            assert b"".join(source.blocks(tensor)) == b"".join(opened.blocks(tensor))
+
+
+def test_a_name_of_a_layer_with_an_end_in_it_is_left_to_the_library(tmp_path: Path) -> None:
+    """It is read long after the file was opened."""
+    path = tmp_path / "m.weights.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        variables = file.create_group("layers/dense/vars")
+        variables.attrs["name"] = "of mine"
+        variables["0"] = np.zeros(4, "f4")
+    source = open_plain_hdf5(str(path))
+    assert source is not None
+    source.close()
+    path.write_bytes(path.read_bytes().replace(b"of mine", b"of\0mine"))
+    assert open_plain_hdf5(str(path)) is None
+
+
+def test_paths_of_windows_are_left_to_the_library() -> None:
+    paths = [*(FIXTURES / "windows_paths").glob("*.weights.h5")]
+    assert paths
+    assert [*map(open_plain_hdf5, map(str, paths))] == [None] * len(paths)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests import makeh5
-from unnest.formats.hdf5.legacy_h5_reader import H5Source, open_fast
+from unnest.formats.hdf5.legacy_h5_reader import H5Source
+from unnest.formats.open_container import open_plain_hdf5
 
 #: The groups of a whole model's file, and the names of attributes and groups of other layouts.
 LAYER_NAMES = ("model_weights", "optimizer_weights", "top_level_model_weights", "layers", "vars")
@@ -23,7 +24,7 @@ def test_a_layer_may_be_called_as_a_group_of_the_layout(tmp_path: Path, name: st
     assert [group.name for group in stored.groups] == ["first", name]
     assert [tensor.shape for tensor in stored.groups[1].tensors] == [(4, 2), (2,)]
     assert stored.optimizer is None
-    read_fast = open_fast(str(path))
+    read_fast = open_plain_hdf5(str(path))
     assert read_fast is not None
     assert read_fast.stored.groups == stored.groups
 
