@@ -15,6 +15,7 @@ genuine files (below 1 MB) none takes more than 112,000 steps and 7 MB.
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,16 @@ def limited_separately(budget: Budget) -> Iterator[Budget]:
         budget.known, budget.answers = before.known, before.answers
     with limited(budget):
         yield budget
+
+
+@contextmanager
+def memoizing() -> Iterator[None]:
+    """Memoize results in the block; where no budget is open, by one that limits nothing."""
+    if _current.get() is not None:
+        yield
+        return
+    with limited(Budget("", steps=sys.maxsize, memory=sys.maxsize)):
+        yield
 
 
 def charge_steps(steps: int = 1) -> None:

@@ -21,6 +21,7 @@ from unnest.budget import (
     limited,
     memoize,
     memoize_across_files,
+    memoizing,
 )
 
 
@@ -43,6 +44,17 @@ def test_nothing_is_limited_outside() -> None:
     charge_memory(1 << 60)
     check_memory(1 << 60)
     check()
+
+
+def test_memoized_without_limits() -> None:
+    """Once in a block, however much it costs; of a budget that is open, all limits hold."""
+    with memoizing():
+        assert memoize(object) is memoize(object)
+        charge_steps(1 << 60)
+        charge_memory(1 << 60)
+    assert memoize(object) is not memoize(object)
+    with limited(Budget("m.h5", 3, 10)), memoizing(), pytest.raises(OverBudget):
+        charge_steps(4)
 
 
 def test_the_last_step() -> None:

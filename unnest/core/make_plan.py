@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from unnest.budget import memoizing
 from unnest.core.architecture import (
     NotAGraph,
     is_broken_model,
@@ -52,6 +53,7 @@ from unnest.findings import Code, listed
 NO_CHOICES = Choices()
 
 
+@memoizing()
 def plan(
     stored: Stored, *, architecture: JsonObject | None = None, choices: Choices = NO_CHOICES
 ) -> Plan:
