@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 
@@ -79,6 +80,7 @@ EXCEPTIONS = {
 }
 
 
+@cache
 def is_name(text: str) -> bool:
     """True for an operation, as TensorFlow, Keras or the core spell it; not for a layer of that name."""
     if text in WORDS or layer_record(text).exported or text.startswith("__"):
@@ -116,16 +118,19 @@ def several(texts: list[str]) -> list[str]:
     )
 
 
-FOUND = names_listed("ops", names_in)
+@pytest.fixture(scope="module")
+def listed() -> Mapping[str, list[str]]:
+    """Names that each module of the core lists: read when a test asks, as reading takes seconds."""
+    return names_listed("ops", names_in)
 
 
-def test_operations_are_named_at_their_entries() -> None:
-    check_home(FOUND, EXCEPTIONS)
+def test_operations_are_named_at_their_entries(listed: Mapping[str, list[str]]) -> None:
+    check_home(listed, EXCEPTIONS)
 
 
-@pytest.mark.parametrize("module", [module for module in EXCEPTIONS if module in FOUND])
-def test_an_exception_is_one(module: str) -> None:
-    assert FOUND[module]
+@pytest.mark.parametrize("module", EXCEPTIONS)
+def test_an_exception_is_one(listed: Mapping[str, list[str]], module: str) -> None:
+    assert listed[module]
 
 
 def test_what_would_be_found() -> None:
