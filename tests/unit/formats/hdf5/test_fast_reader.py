@@ -109,16 +109,16 @@ def by_hand(path: Path) -> object:
 
 
 @pytest.mark.parametrize("stack", sorted({path.relative_to(FIXTURES).parts[0] for path in FILES}))
-@pytest.mark.parametrize("small", [fast_reader.READ_WHOLE_UP_TO, 0], ids=["whole", "by pages"])
-def test_genuine_files_read_the_same(
-    stack: str, small: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All of them, and none is left to the library."""
-    monkeypatch.setattr(fast_reader, "READ_WHOLE_UP_TO", small)
+def test_genuine_files_read_the_same(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, whole and by pages, and none is left to the library."""
     monkeypatch.setattr(fast_reader, "MOST_PAGES", 2)
     for path in FILES:
         if path.is_relative_to(FIXTURES / stack):
-            assert by_hand(path) == by_library(path), path
+            expected = by_library(path)
+            for small in (fast_reader.READ_WHOLE_UP_TO, 0):
+                with monkeypatch.context() as patch:
+                    patch.setattr(fast_reader, "READ_WHOLE_UP_TO", small)
+                    assert by_hand(path) == expected, (path, small)
 
 
 @pytest.mark.parametrize("seed", range(8))
