@@ -43,10 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the other part; what is marked slow runs where it is asked for: `pytest -m slow PATH`."""
     part = config.getoption("--part")
-    left_out = [item for item in items if not parts.is_in(part, item.nodeid)]
-    if left_out:
-        items[:] = [item for item in items if parts.is_in(part, item.nodeid)]
-        config.hook.pytest_deselected(items=left_out)
+    chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items:
+        chosen[parts.is_in(part, item.nodeid)].append(item)
+    if chosen[False]:
+        items[:] = chosen[True]
+        config.hook.pytest_deselected(items=chosen[False])
     if "slow" in (config.getoption("-m") or ""):
         return
     for item in items:
