@@ -163,7 +163,7 @@ class Code(Enum):
     NOT_HELD = (
         "info",
         "left out, because the output cannot hold it: {what}",
-        "fix without --to keeps everything",
+        "the input's own container keeps it",
     )
     NOT_ADAPTED = (
         "warning",

@@ -126,7 +126,7 @@ class _Application:
         """Return what --keras 3 would do, unless it was given."""
         if self.options.keras == "3":
             return None
-        model = self.plan.model_to_write if self.plan.refusal is None else None
+        model = self.target.model if self.plan.refusal is None else None
         return keras_3_preview.as_keras_3(self.source, self.plan, result, model)
 
     # Steps, in their order

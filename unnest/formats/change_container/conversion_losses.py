@@ -24,6 +24,8 @@ def dropped_parts(source: Source, before: Stored, after: Stored) -> tuple[Findin
         "the optimizer state": before.optimizer is not None and after.optimizer is None,
     }
     missing = [name for name, is_gone in parts.items() if is_gone]
+    if missing == ["the optimizer state"] and after.contents == "model":
+        return (Code.OPTIMIZER_DROPPED(why="no Keras restores it without compile settings"),)
     return (Code.NOT_HELD(what=", ".join(missing)),) if missing else ()
 
 

@@ -46,6 +46,15 @@ def test_parts_of_a_model(after: Stored, what: str | None) -> None:
     assert dropped_parts(file(), after, after) == ()
 
 
+def test_state_without_settings_is_dropped_with_a_warning() -> None:
+    """Weights with an optimizer's state, put into a whole model, which has no settings for it."""
+    before = WHOLE._replace(training=None)
+    (finding,) = dropped_parts(file(), before, before._replace(optimizer=None))
+    assert (finding.code, finding.severity) == ("optimizer-dropped", "warning")
+    alone = before._replace(contents="weights", optimizer=None)
+    assert said(dropped_parts(file(), before, alone))[0][0] == "not-held"
+
+
 def test_what_layers_keep() -> None:
     """Files of their own, or what adapt() found, where no container has a place for it; an architecture has neither."""
     (files,) = said(layer_losses(file(assets=("vocabulary.txt",)), "keras", WHOLE))
