@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,22 @@ def test_dir_shows_what_is_public() -> None:
     assert {"fix", "fix_many", "inspect", "inspect_many", "Report", "Result"} <= set(dir(unnest))
     for name in set(dir(unnest)) - {"__version__"}:
         assert getattr(unnest, name).__doc__, name
+
+
+def test_keras_is_loaded_where_it_is_asked_for() -> None:
+    """As an attribute of the package, too, as its documents write it."""
+    code = "import sys, unnest; assert 'keras' not in sys.modules; print(unnest.keras.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "unnest.keras\n" or "unnest.keras needs a backend" in done.stderr
+
+
+def test_a_folder_is_no_model(bad: Path) -> None:
+    """The message names what takes folders."""
+    for report in (unnest.inspect(bad.parent), unnest.fix(bad.parent)):
+        assert report.error == (
+            "no-model",
+            f"{bad.parent}: is a folder and no model; pass one of its files, or the folder to inspect_many or fix_many",
+        )
 
 
 def test_many(bad: Path, clean: Path, tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "keras":  # which loads Keras, and so only where it is asked for
+        return import_module("unnest.keras")
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

@@ -58,7 +58,7 @@ def inspect(
         draw: Make a report to be read: with a `drawing`, and `as_keras_3`.
 
     Returns:
-        The report, whose fields are those of the JSON report.
+        The report; its fields are those of the JSON report, and some for its text and pictures.
 
     Raises:
         UsageError: `architecture` holds no architecture.

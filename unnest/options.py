@@ -82,9 +82,8 @@ class FixOptions(NamedTuple):
 
     @property
     def to_repeat(self) -> tuple[str, ...]:
-        """The options that another command on the same file needs as well."""
+        """The options that another command on the same file needs as well, but for paths."""
         given = [f"--slice-layer={name}" for name in sorted(self.slice_layers)]
-        given += ["--architecture", "MODEL.json"] if self.architecture is not None else []
         flags = {"--keep-nested": self.keep_nested, "--trust": self.trust}
         return (*given, *(flag for flag, is_given in flags.items() if is_given))
 
@@ -106,7 +105,7 @@ class FixArguments(TypedDict, total=False):
     slice_layers: Iterable[str]
     trust: bool
     verify: bool
-    keras: Dialect | None
+    keras: Dialect | Literal[3] | None
     like: object
     stub: str | os.PathLike[str] | None
     meter: Meter | None

@@ -102,7 +102,9 @@ def fix_options(
         raise TypeError(f"fix has no argument {min(unknown)!r}")
     given.pop("meter", None)
     architecture, stub = arguments.get("architecture"), arguments.get("stub")
+    keras = arguments.get("keras")
     given |= {
+        "keras": None if keras is None else str(keras),
         "output": None if output is None else path_text(output),
         "architecture": architecture_argument(architecture),
         "slice_layers": frozenset(arguments.get("slice_layers", ())),

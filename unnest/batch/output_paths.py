@@ -43,7 +43,9 @@ class OutputPaths:
         if taken is not None and any(
             self._path_by_content(other) == taken for other in others.values()
         ):
-            message = f"{task.path}: another input is written to {taken} already; fix it on its own"
+            message = (
+                f"{task.path}: another input is written to {taken} already; give it a -o of its own"
+            )
             return task._replace(output=None, error=Problem("output-twice", message))
         self._note_new_folders(os.path.dirname(task.output or ""))
         return task

@@ -115,7 +115,7 @@ def _not_a_model(path: str) -> Unreadable:
     if os.path.isdir(path):
         return Unreadable(
             "no-model",
-            f"{path}: no model in this folder; pass a model file or a folder that holds some",
+            f"{path}: is a folder and no model; pass one of its files, or the folder to inspect_many or fix_many",
         )
     if os.path.getsize(path) == 0:
         return Unreadable("empty", f"{path}: is empty (0 bytes); copy or download it again")

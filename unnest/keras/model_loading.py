@@ -70,7 +70,8 @@ def load_model(
         why = result.does_not_load_in.get(SOFTWARE[api.name])
         if why is not None:
             raise ValueError(f"{path}: not in {SOFTWARE[api.name]}: {why}")
-        _warn(result.findings)
+        has_code = any(result.needs)
+        _warn(f for f in result.findings if has_code or f.code != "stored-code")
         return _load_by_keras(
             output, result, api, custom_objects, compile=compile, safe_mode=safe_mode
         )

@@ -106,7 +106,7 @@ def _choose_container(source: Source, to: Target | None, *, has_weights: bool) -
     if to not in CONTAINERS:
         raise Refused(
             "cannot-convert",
-            f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, not --to {to}; use -o",
+            f"{source.path}: --keras 3 writes .keras, .weights.h5 or .json, and no {to}; name the output so",
         )
     if to != "json" and not has_weights:
         raise no_weights(source)
