@@ -328,13 +328,60 @@ class TestReports:
         assert cli("inspect", "--json", "zoo").stdout == cli("inspect", "--json", "zoo").stdout
 
     def test_a_closed_pipe_is_no_error(self, bad: Path) -> None:
+        other = makeh5.parallel_file(bad.with_name("other.h5"))
         command = (
-            f"{sys.executable} -m unnest inspect {bad} {bad} {bad} | true; exit ${{PIPESTATUS[0]}}"
+            f"{sys.executable} -m unnest inspect -v {bad} {other} | true; exit ${{PIPESTATUS[0]}}"
         )
         done = subprocess.run(
             ["/bin/bash", "-c", command], capture_output=True, text=True, check=False
         )
-        assert (done.returncode, done.stderr) == (1, "3 files: 3 parallel\n")
+        assert (done.returncode, done.stderr.splitlines()[0]) == (1, "2 files: 2 parallel")
+
+
+class TestNext:
+    """The commands that a report proposes run as they stand."""
+
+    def test_with_what_it_says_behind_it(self, bad: Path, cli: Cli) -> None:
+        lines = cli("inspect", bad.name).stdout.splitlines()
+        (line,) = (line.strip() for line in lines if line.startswith("  next: "))
+        assert line == "next: unnest fix m.h5  # writes m.unnested.h5"
+        (also,) = (line.partition("next: ")[2] for line in lines if "Keras 3: " in line)
+        for command in (line.removeprefix("next: "), also):
+            typed = command.replace("unnest", f"{sys.executable} -m unnest", 1)
+            done = subprocess.run(
+                ["/bin/bash", "-c", typed], cwd=bad.parent, capture_output=True, check=False
+            )
+            assert (done.returncode, done.stderr) == (0, b"")
+        assert {p.name for p in bad.parent.iterdir()} == {
+            "m.h5",
+            "m.unnested.h5",
+            "m.unnested.keras",
+        }
+
+    def test_the_paths_of_this_run_are_in_the_next(self, bad: Path, cli: Cli) -> None:
+        """The output's as that of a .keras; the architecture's for weights alone, for no other file."""
+        shutil.copy(FIXTURES / "k224/official-multiio-tjson/weights.h5", bad.with_name("w.h5"))
+        shutil.copy(
+            FIXTURES / "k224/official-multiio-tjson/template.json", bad.with_name("graph.json")
+        )
+        told = cli("inspect", "w.h5", "--architecture", "graph.json").stdout
+        assert "next: unnest fix w.h5 --architecture graph.json  # writes w.unnested.h5" in told
+        shutil.copy(FIXTURES / "k224/official-cnn-adam/parallel.h5", bad)
+        told = cli("fix", "m.h5", "--architecture", "graph.json", "-o", "out.h5").stdout
+        assert "; next: unnest fix m.h5 -o out.keras --keras 3" in told
+
+    @pytest.mark.usefixtures("folder")
+    def test_all_of_a_folder(self, cli: Cli) -> None:
+        """Clean models of an older Keras are made for Keras 3; a path that is given twice is read once."""
+        assert cli("inspect", "zoo", "zoo").stderr.splitlines()[-2:] == [
+            "next: unnest fix zoo zoo -o FOLDER  # take every wrapper out",
+            "next: unnest fix zoo zoo -o FOLDER --keras 3  # write files that Keras 3 loads",
+        ]
+        cli("fix", "zoo", "zoo", "-o", "made")
+        assert cli("inspect", "made").stderr.splitlines() == [
+            "2 files: 2 clean",
+            "next: unnest fix made -o FOLDER --keras 3  # write files that Keras 3 loads",
+        ]
 
 
 class TestPages:

@@ -33,8 +33,8 @@ class Task(NamedTuple):
 
 
 def tasks_in(paths: Sequence[str], options: FixOptions) -> Iterator[Task]:
-    """Yield the paths, and what may be a model below them, sorted; no file is opened for it."""
-    for path in paths:
+    """Yield the paths, each once, and what may be a model below them, sorted; no file is opened for it."""
+    for path in dict.fromkeys(paths):
         if is_walked(path):
             yield from (_walk_store if is_remote(path) else _walk)(path, options)
             yield Task(path, path, end=True)

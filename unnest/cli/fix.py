@@ -14,6 +14,7 @@ from unnest.cli.report_output import (
     check_report,
     output_form,
     show_entries,
+    with_paths_as_given,
     write_report,
 )
 from unnest.cli.skip_startup_work import keep_libraries_light
@@ -149,6 +150,7 @@ def fix(
         options = options._replace(parts=ROW if several else PAGE)
     progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, options))
     results = fix_all(paths, options, engine=parameters.engine(jobs, scheduler), watch=progress)
+    results = with_paths_as_given(results, architecture, None if several else output)
     kept: list[Result] | None = None if report is None else []
     tally = show_entries(
         results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept

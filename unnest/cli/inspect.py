@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ from unnest.cli.report_output import (
     check_report,
     output_form,
     show_entries,
+    with_paths_as_given,
     write_or_complain,
     write_report,
 )
@@ -64,6 +64,7 @@ def inspect(
     from unnest.batch.inspect_many import inspect_all
     from unnest.batch.walk import count_files, is_walked
     from unnest.options import FACTS, PAGE, ROW, FixOptions, architecture_argument
+    from unnest.report.proposed_commands import run_steps
 
     form = output_form(as_json=as_json, json_lines=json_lines)
     one = len(paths) == 1 and not is_walked(paths[0])
@@ -78,25 +79,27 @@ def inspect(
     parts = PAGE if report is not None and one else ROW if report is not None else FACTS
     if diagram is not None or (one and form == "text" and not quiet):
         parts = parts._replace(drawing=parts.drawing or verbose or diagram is not None, advice=True)
-    known = architecture_argument(architecture)
     progress = ProgressBar(quiet=quiet, count=partial(count_files, paths, FixOptions()))
     reports = inspect_all(
         paths,
-        known,
+        architecture_argument(architecture),
         slice_layer or (),
         trust=trust,
         parts=parts,
         engine=parameters.engine(jobs, scheduler),
         watch=progress,
     )
+    reports = with_paths_as_given(reports, architecture)
     kept: list[Report] | None = None if diagram is None and report is None else []
     tally = show_entries(
         reports, ReportView(form, quiet, verbose, rows=not one and not verbose), progress, kept
     )
-    if len(paths) == 1 and not one and form == "text" and not quiet and tally.verdicts["parallel"]:
+    if not one and form == "text" and not quiet:
         options = FixOptions(slice_layers=frozenset(slice_layer or ()), trust=trust).to_repeat
-        command = shlex.join(["unnest", "fix", *paths, *options, "-o", "FOLDER"])
-        print_stderr(f"next: {command}  (with --keras 3 for today's Keras)")
+        if architecture is not None:
+            options = (*options, "--architecture", architecture)
+        for what, command in run_steps(tally, paths, options):
+            print_stderr(f"next: {command}  # {what[0].lower()}{what[1:]}")
     written = True
     if diagram is not None and kept and not kept[0].error:
         from unnest.write_pages_and_diagrams import write_diagram

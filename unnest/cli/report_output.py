@@ -36,6 +36,29 @@ class ReportView(NamedTuple):
     rows: bool = False
 
 
+def with_paths_as_given(
+    entries: Generator[R, None, None], architecture: str | None, output: str | None = None
+) -> Generator[R, None, None]:
+    """Yield each report, the commands that it proposes with the paths of `--architecture` and `-o` of this run.
+
+    The output of a proposed command is a .keras, or in the same folder.
+    """
+    from dataclasses import replace
+
+    from unnest.outputs.output_file_names import split_suffix
+
+    place: tuple[str, ...] = ()
+    if output is not None:
+        stem, suffix = split_suffix(output)
+        is_other = suffix != ".keras"  # the path that this run has just written
+        place = ("-o", f"{stem}.keras" if suffix else output) if is_other else ()
+    with closing(entries):
+        for entry in entries:
+            takes_architecture = architecture is not None and entry.contents == "weights"
+            graph = ("--architecture", architecture or "") if takes_architecture else ()
+            yield replace(entry, options=(*entry.options, *graph, *place))
+
+
 def output_form(*, as_json: bool, json_lines: bool) -> Form:
     """Return the form of stdout.
 

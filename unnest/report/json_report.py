@@ -34,15 +34,12 @@ def document(entries: Sequence[Report]) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "unnest", "version": __version__},
         "files": [entry(report) for report in entries],
-        "summary": summary(entries),
+        "summary": summary(Tally.of(entries)),
     }
 
 
-def summary(entries: Sequence[Report]) -> dict[str, Any]:
+def summary(tally: Tally) -> dict[str, Any]:
     """The document's `summary`: how many files there are of each verdict and action."""
-    tally = Tally()
-    for report in entries:
-        tally.add(report)
     verdicts = {verdict: tally.verdicts[verdict] for verdict in ("clean", "parallel", "unreadable")}
     return {"files": tally.files, **verdicts, "actions": dict(tally.actions)}
 

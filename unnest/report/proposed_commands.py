@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from unnest.report.result import AsKeras3, Report
+from unnest.report.result import AsKeras3, Report, Tally
 from unnest.report.where_it_loads import UNPROMISED
 
 
@@ -28,18 +28,15 @@ def _command(report: Report, *more_options: str) -> str:
 PATHS_NAMED = 8
 
 
-def run_steps(reports: Sequence[Report], paths: Sequence[str]) -> list[tuple[str, str]]:
+def run_steps(tally: Tally, paths: Sequence[str], options: Sequence[str]) -> list[tuple[str, str]]:
     """Return the next steps for all that `inspect` found below the paths: (what it does, command)."""
-    if not reports or not 0 < len(paths) <= PATHS_NAMED:
+    if not 0 < len(paths) <= PATHS_NAMED:
         return []
-    command = shlex.join(["unnest", "fix", *paths, *reports[0].options, "-o", "FOLDER"])
-    has_wrapper = any(report.verdict == "parallel" for report in reports)
-    has_older = any("Keras 3" in report.does_not_load_in for report in reports)
-    steps = [("Take every wrapper out", command)] if has_wrapper else []
-    return [
-        *steps,
-        *([("Write files that Keras 3 loads", f"{command} --keras 3")] if has_older else []),
-    ]
+    command = shlex.join(["unnest", "fix", *paths, *options, "-o", "FOLDER"])
+    steps = [("Take every wrapper out", command)] if tally.verdicts["parallel"] else []
+    if tally.not_in_keras_3:
+        steps.append(("Write files that Keras 3 loads", f"{command} --keras 3"))
+    return steps
 
 
 def keras_3_answer(report: Report) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -286,6 +286,16 @@ class Tally:
     """Clean inputs that were or would be copied; their action is `unchanged`."""
     errors: Counter[str] = field(default_factory=Counter)
     """Error code -> entries."""
+    not_in_keras_3: int = 0
+    """Entries that today's Keras does not load, or loads and may compute something else."""
+
+    @classmethod
+    def of(cls, reports: Iterable[Report]) -> Tally:
+        """Return the counts over these reports."""
+        tally = cls()
+        for report in reports:
+            tally.add(report)
+        return tally
 
     @property
     def files(self) -> int:
@@ -305,6 +315,7 @@ class Tally:
         what = f"{container} ({code})" if container and code else container or code
         self.kinds[report.verdict, what, report.writer.keras_version or ""] += 1
         self.errors.update([code] if code else ())
+        self.not_in_keras_3 += "Keras 3" in report.does_not_load_in
         self.warnings.update({finding.code for finding in warnings(report)})
         if isinstance(report, Result):
             self.actions[report.action] += 1

@@ -239,7 +239,7 @@ def _fitting(report: Report) -> Iterator[str]:
     """Yield the command with the architecture beside weights alone that fits them."""
     command = whole_model_command(report)
     if command is not None:
-        yield f"next: {command}  (fits; makes a whole model)"
+        yield f"next: {command}  # fits; makes a whole model"
 
 
 def _next(report: Report, fix_would: str) -> str:
@@ -248,7 +248,7 @@ def _next(report: Report, fix_would: str) -> str:
     return (
         fix_would
         if command is None
-        else f"next: {command}  ({fix_would.removeprefix('unnest fix ')})"
+        else f"next: {command}  # {fix_would.removeprefix('unnest fix ')}"
     )
 
 
@@ -428,7 +428,8 @@ def _contents_text(result: Result) -> str:
             else ["its variables"]
         )
     if kept.optimizer:
-        facts.append("optimizer state")
+        is_alone = any(finding.code == "no-compile" for finding in result.findings)
+        facts.append("optimizer state" + (" without compile settings" if is_alone else ""))
     return ", ".join(facts) or "the architecture alone"
 
 

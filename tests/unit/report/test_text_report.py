@@ -71,7 +71,7 @@ def test_the_result_first() -> None:
         '  multi-GPU wrapper: your model "net", in wrappers of 4 and 2 towers (proven)',
         "  attention: weights alone do not show whether this is a parallel model [needs-architecture] (-v says more)",
         "  loads in: Keras 2.2.4, which wrote it",
-        "  next: unnest fix b.h5  (writes b.unnested.h5)",
+        "  next: unnest fix b.h5  # writes b.unnested.h5",
         "  Keras 3: no: old; next: unnest fix b.h5 --keras 3",
     ]
     told = text_report.render(report, text_report.Look(verbose=True))

@@ -30,7 +30,7 @@ from unnest.report.proposed_commands import (
     run_steps,
     whole_model_command,
 )
-from unnest.report.result import Report, Result, state_of
+from unnest.report.result import Report, Result, Tally, state_of
 
 #: Boxes of all pictures of a page of many models, and letters of all settings of a page of one.
 BOXES, SETTINGS_LETTERS = 30_000, 4_000_000
@@ -51,17 +51,19 @@ def document(reports: Sequence[Report], paths: Sequence[str] = ()) -> dict[str, 
     rows, model = _rows(reports, defaults, None if view is not None else pictures), None
     if view is not None:
         model = _model(view, pictures)
-    report = json_report.document([])
+    report, tally = json_report.document([]), Tally.of(reports)
+    options = reports[0].options if reports else ()
+    steps = run_steps(tally, paths, options)
     return {
         "command": "fix" if is_fix else "inspect",
         "version": __version__,
         "schema_version": report["schema_version"],
-        "summary": json_report.summary(reports),
+        "summary": json_report.summary(tally),
         "states": STATES,
         "legend": dict(svg.LEGEND),
         "defaults": defaults,
         "rows": rows,
-        "steps": [[what, shorten(command, 1_000)] for what, command in run_steps(reports, paths)],
+        "steps": [[what, shorten(command, 1_000)] for what, command in steps],
         "figures": pictures.figures,
         "model": model,
     }

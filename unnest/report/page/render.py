@@ -26,9 +26,7 @@ LIBRARY, LICENSE = "table-core.js", "table-core.LICENSE"
 
 def render(reports: Sequence[Report], paths: Sequence[str] = ()) -> str:
     """Return the page; the same reports give the same bytes. `paths` as in `page_data`."""
-    tally = Tally()
-    for report in reports:
-        tally.add(report)
+    tally = Tally.of(reports)
     is_fix = any(isinstance(report, Result) for report in reports)
     title = shorten(reports[0].path) if len(reports) == 1 else summary(tally)
     body = f"""<header><h1>{html_text(title)}</h1></header>
