@@ -69,10 +69,15 @@ def open_for_inspection(path: str) -> Source:
         Unreadable: no container reads the path.
 
     """
-    if container_by_first_bytes(path) == "h5" and map_of(path) is None:
+    name = container_by_first_bytes(path)
+    if name == "h5" and map_of(path) is None:
         source = open_plain_hdf5(path)
         if source is not None:
             return source
+    if name == "keras" and not os.path.isdir(path):
+        from unnest.formats.keras3.keras_zip import KerasSource
+
+        return KerasSource(path, fast=True)
     return open_container(path).open(path)
 
 

@@ -20,6 +20,7 @@ from struct import iter_unpack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unnest.budget import charge_memory, charge_steps, check_memory
+from unnest.files.file_reading import FileWindow
 from unnest.formats.hdf5.dataset_record_and_limits import (
     BYTES_A_LINK,
     CONTIGUOUS,
@@ -142,13 +143,13 @@ class PlainAttribute(NamedTuple):
 class _Content:
     """The bytes of a file: all of a small one, of a larger one the pages that are asked for."""
 
-    def __init__(self, path: str) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as this
+    def __init__(self, path: str, window: FileWindow | None) -> None:
+        self._file = window or open(path, "rb", buffering=0)  # noqa: SIM115 - as long as this
         self._pages: dict[int, bytes] = {}
         self._whole: bytes | None = None
         with contextlib.ExitStack() as done:
             done.callback(self.close)
-            self.size = os.fstat(self._file.fileno()).st_size
+            self.size = os.fstat(self._file.fileno()).st_size if window is None else window.size
             if self.size <= READ_WHOLE_UP_TO:
                 self._whole = self._from(0, self.size)
             else:
@@ -193,14 +194,15 @@ class PlainFile:
     #: Path-keyed files with paths of Windows are left to the library.
     is_of_windows = False
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, window: FileWindow | None = None) -> None:
+        """Open `path`; if `window` is given, HDF5 is that part of another file."""
         self.path = path
         self.groups: set[str] = {""}
         self.datasets: dict[str, DatasetNode] = {}
         self.others: list[str] = []
         self._attributes: dict[str, dict[str, PlainAttribute]] = {}
         try:
-            self._content = _Content(path)
+            self._content = _Content(path, window)
         except OSError as e:
             raise NotPlain from e
         try:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import IO, ClassVar
 
-from unnest.budget import charge_bytes, charge_memory, charge_steps
+from unnest.budget import charge_bytes, charge_memory, charge_steps, refund_on
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
@@ -33,7 +33,9 @@ from unnest.formats.container_interface import (
     Source,
 )
 from unnest.formats.foreign_formats import foreign_zip
+from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
+from unnest.formats.hdf5.plain_layouts import NotPlain
 from unnest.formats.keras3.keras_folder_source import KerasFolderSource
 from unnest.formats.keras3.keras_model_source import (
     ASSETS,
@@ -87,14 +89,16 @@ class KerasSource(KerasModelSource):
 
     hdf5: GuardedFile
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, fast: bool = False) -> None:
+        """Open a file; `fast`: by the fast reader, if it can read it, as none of it is copied."""
         self.path = path
         self._file = _opened(path)
         self._unpacked: IO[bytes] | None = None
         try:
             self.archive = _archive(self._file, path)
             config, metadata = self._configs(path)
-            hdf5 = self._open_weights(path)
+            self._weights = self._weights_window(path)
+            hdf5 = (self._open_fast() if fast else None) or self.open_by_library()
             try:
                 version = metadata.get("keras_version")
                 tree = PathKeyedTree(hdf5, version if isinstance(version, str) else None)
@@ -189,22 +193,37 @@ class KerasSource(KerasModelSource):
                 "checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again"
             )
 
-    def _open_weights(self, path: str) -> GuardedFile:
-        """Open the weights where they lie in the zip; compressed ones are unpacked to an unnamed file."""
+    def _open_fast(self) -> PlainFile | None:
+        """Open the weights with the fast reader; None if only HDF5's library can read them."""
+        try:
+            with refund_on(NotPlain):
+                plain = PlainFile(self._weights_path, self._weights)
+                plain.check_path_keyed()
+                return plain
+        except NotPlain:
+            return None
+
+    def open_by_library(self) -> GuardedFile:
+        """Open the weights by HDF5's library. Raises Unreadable."""
+        return GuardedFile(self._weights_path, self._weights, self._weights.size)
+
+    @property
+    def _weights_path(self) -> str:
+        """The path of the weights, for messages."""
+        return f"{self.path}: {WEIGHTS}"
+
+    def _weights_window(self, path: str) -> FileWindow:
+        """Return the weights where they lie in the zip; compressed ones are unpacked to an unnamed file."""
         info = self.archive.getinfo(WEIGHTS)
         if info.compress_type == zipfile.ZIP_STORED:
             start = _data_start(self._file, info, path)
-            return GuardedFile(
-                f"{path}: {WEIGHTS}", FileWindow(self._file, start, info.file_size), info.file_size
-            )
+            return FileWindow(self._file, start, info.file_size)
         # Zipped again by someone: unpacked into a nameless file, within limits.
         self._unpacked = unnamed_file()
         for block in self.member(WEIGHTS):
             _write_unpacked(self._unpacked, block)
         self._unpacked.flush()
-        return GuardedFile(
-            f"{path}: {WEIGHTS}", FileWindow(self._unpacked, 0, info.file_size), info.file_size
-        )
+        return FileWindow(self._unpacked, 0, info.file_size)
 
     def _close_files(self) -> None:
         for file in (self._unpacked, self._file):

@@ -44,8 +44,12 @@ class PathKeyedSource(Source):
     def hdf5(self) -> GuardedFile | JoinedShards:
         """The file as HDF5's library has it open."""
         if self._guarded is None:
-            self._guarded = GuardedFile(self.path)
+            self._guarded = self.open_by_library()
         return self._guarded
+
+    def open_by_library(self) -> GuardedFile:
+        """Open the file that the fast reader has read. Raises Unreadable."""
+        return GuardedFile(self.path)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
