@@ -47,9 +47,8 @@ def emulate(work: Mapping[str, Work]) -> None:
 
     def more_work(forward: Forward, inputs: Tensors, device: str) -> Tensors:
         device_work = work[device.lstrip("/")]
-        given = tf.shape(inputs[0])[
-            0
-        ]  # a model that is trained with batches of several sizes is traced for any
+        # A model that is trained with batches of several sizes is traced for any.
+        given = tf.shape(inputs[0])[0]
 
         def repeated(tensors: Tensors) -> Tensors:
             outputs = forward([_cycled(x, device_work.rows(given)) for x in tensors])

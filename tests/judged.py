@@ -91,9 +91,8 @@ def in_traceback(error: pytest.ExceptionInfo[BaseException]) -> Iterator[tuple[s
     seen: set[int] = set()
     for entry in error.traceback:
         path = Path(entry.path)
-        if path == Path(__file__) or not path.is_relative_to(
-            TESTS
-        ):  # this module's own messages say it
+        # This module's own messages say it.
+        if path == Path(__file__) or not path.is_relative_to(TESTS):
             continue
         for name, value in entry.frame.f_locals.items():
             if _is_judged(value) and id(value) not in seen:

@@ -285,9 +285,8 @@ def test_other_engines(engine: str, tmp_path: Path) -> None:
     for name in ("base", "parallel"):
         shutil.copy(FIXTURES / "k224" / "official-cnn-adam" / f"{name}.h5", tmp_path)
     program = tmp_path / "program.py"
-    paths = [
-        str(tmp_path / f"{name}.h5") for name in ("base", "parallel")
-    ]  # workers have folders of their own
+    # Workers have folders of their own.
+    paths = [str(tmp_path / f"{name}.h5") for name in ("base", "parallel")]
     program.write_text(f"paths = {paths}\n{code}")
     environment = {
         **os.environ,

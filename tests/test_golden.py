@@ -27,9 +27,8 @@ def test_the_same_is_said(part: int) -> None:
     wanted = {
         name: line for name, line in WANTED.items() if any(name.startswith(case) for case in here)
     }
-    differ = {
-        name for name in wanted if wanted[name] != now.get(name)
-    }  # cases that came later have tests of their own
+    # Cases that came later have tests of their own.
+    differ = {name for name in wanted if wanted[name] != now.get(name)}
     assert {n: (wanted.get(n), now.get(n)) for n in differ - EXPLAINED.keys()} == {}
     assert EXPLAINED.keys() & wanted.keys() <= differ
 
@@ -48,9 +47,8 @@ def test_bases_are_clean() -> None:
         for base in bases
         if WANTED[base.relative_to(TREE).as_posix()][0] != "clean"
     ]
-    assert not_clean == [
-        "495-channel-halves-within"
-    ]  # weights alone, whose names are those of a wrapper
+    # Weights alone, whose names are those of a wrapper.
+    assert not_clean == ["495-channel-halves-within"]
 
 
 def test_every_line_has_its_case() -> None:

@@ -144,9 +144,8 @@ def fix_one(path: str, options: FixOptions, meter: PhaseMeter | None = None) -> 
     fingerprint: replace_input.Fingerprint | None = None
     try:
         if options.in_place and not options.dry_run:
-            staging_folder.sweep(
-                os.path.realpath(path)
-            )  # a killed run may have got as far as leaving nothing to fix
+            # A killed run may have got as far as leaving nothing to fix.
+            staging_folder.sweep(os.path.realpath(path))
         fingerprint = replace_input.Fingerprint.of(path)
         with (
             limited(open_and_plan.budget_of(path, trust=options.trust)),

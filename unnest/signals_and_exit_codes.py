@@ -64,7 +64,8 @@ def write_stderr(line: str) -> None:
     except (
         io.UnsupportedOperation,
         MemoryError,
-    ):  # what is left of it where memory ran out while it was set up
+    ):
+        # What is left of it where memory ran out while it was set up.
         os.write(2, line.encode())
     except OSError:
         pass  # the reader has closed the pipe

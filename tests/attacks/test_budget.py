@@ -35,9 +35,8 @@ def test_trust(part: str, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_option(cli: Cli, bad: Path) -> None:
     """Both commands know it, and it changes nothing where nothing is large."""
     trusting = cli("inspect", bad, "--trust").stdout
-    assert (
-        trusting.replace(" --trust", "") == cli("inspect", bad).stdout
-    )  # the command for Keras 3 takes it along
+    # The command for Keras 3 takes it along.
+    assert trusting.replace(" --trust", "") == cli("inspect", bad).stdout
     assert cli("fix", bad, "--trust").returncode == 0
 
 

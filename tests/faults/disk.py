@@ -227,9 +227,8 @@ def _watch_hdf5(disk: Disk) -> None:
             disk.unsynced.add(os.stat(name).st_ino)
 
     def closed(self: h5py.File) -> None:
-        if vars(self).pop(
-            "changes", False
-        ):  # `self.mode` of a file that is half closed ends the process
+        # `self.mode` of a file that is half closed ends the process.
+        if vars(self).pop("changes", False):
             disk.step("h5py.close")
         close(self)
 

@@ -152,9 +152,8 @@ def test_keras_into_h5(folder: Path, tmp_path: Path) -> None:
 def test_checkpoint_into_h5(folder: Path, which: str, tmp_path: Path) -> None:
     """The template's model, its weights, and the optimizer's state in the order of Keras's .h5."""
     done = unnest.fix(folder / "parallel.ckpt", tmp_path / "m.h5", architecture=folder / which)
-    untold = (
-        "saver_bare" in folder.name and which == "base.json"
-    )  # that the JSON is a template's, nothing else shows
+    # That the JSON is a template's, nothing else shows.
+    untold = "saver_bare" in folder.name and which == "base.json"
     assert (done.error, done.action) == (None, "converted" if untold else "fixed")
     with h5py.File(tmp_path / "m.h5") as file, h5py.File(folder / "base_weights.h5") as base:
         config = json.loads(str(file.attrs["model_config"]))

@@ -97,9 +97,8 @@ def test_another_container_is_refused(
         shutil.copy(path.with_name(path.name.replace("parallel", which)), tmp_path / "m.h5")
     )
     done = unnest.fix(given, **options)
-    if (
-        "keras3" in path.name and "to" not in options
-    ):  # another container was not asked for, and the .h5 is Keras 3's
+    # Another container was not asked for, and the .h5 is Keras 3's.
+    if "keras3" in path.name and "to" not in options:
         assert done.error is None
         assert done.output is None or done.output.endswith(".h5")
         return

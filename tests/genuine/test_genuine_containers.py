@@ -148,9 +148,8 @@ def test_checkpoint_with_architecture(folder: Path, which: str, tmp_path: Path) 
     """The parallel model's JSON or the template's: the weights that the base saves."""
     target = tmp_path / "out.weights.h5"
     done = unnest.fix(folder / "parallel.ckpt", target, architecture=folder / which)
-    told = (
-        "saver_bare" not in folder.name or which == "model.json"
-    )  # that the JSON is a template's, nothing else shows
+    # That the JSON is a template's, nothing else shows.
+    told = "saver_bare" not in folder.name or which == "model.json"
     assert (done.error, done.action) == (None, "fixed" if told else "converted")
     with h5py.File(target) as a, h5py.File(folder / "base_weights.h5") as b:
         assert _weights(a) == _weights(b)

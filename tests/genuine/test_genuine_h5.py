@@ -29,9 +29,8 @@ def cases(*names: str) -> list[Any]:
         for p in FIXTURES.glob(f"*/*/{name}")
         if (p.parent / "case.json").exists()
     )
-    found = [
-        p for p in found if "tfjs" not in p.parts
-    ]  # a container of its own, with tests of its own
+    # A container of its own, with tests of its own.
+    found = [p for p in found if "tfjs" not in p.parts]
     return [pytest.param(p, id=str(p.relative_to(FIXTURES))) for p in found]
 
 

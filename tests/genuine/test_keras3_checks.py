@@ -77,10 +77,11 @@ def test_classes_in_a_custom_layer_are_in_the_load_line(
     assert result.load is not None
     assert "custom_objects={'Scale': Scale, 'Clip': Clip}" in result.load
     needs = unnest.inspect(FOLDER / f"{stack}-{name}.h5").needs
+    # As an object and by its name, asked for once.
     assert (needs.classes, needs.functions) == (
         ("Scale", "Clip"),
         (),
-    )  # as an object and by its name, asked for once
+    )
 
 
 @pytest.mark.parametrize("stack", ["k224", "tf23"])

@@ -101,9 +101,8 @@ def test_merged_along_another_axis_it_is_left_alone(name: str) -> None:
 def test_with_one_tower_of_another_model_it_is_left_alone(name: str) -> None:
     """Then it is an ensemble."""
     before = copy.deepcopy(_json(read(name)))
-    for config, template in reversed(
-        _wrappers(name, before)
-    ):  # a copy must not hold an intact wrapper
+    # A copy must not hold an intact wrapper.
+    for config, template in reversed(_wrappers(name, before)):
         other = copy.deepcopy(template)
         other["name"] = "somebody_else"
         nodes = template["inbound_nodes"]

@@ -53,9 +53,8 @@ def test_a_model_within_whose_list_has_them_once_is_not_said_to_load(path: Path)
     """Its own Keras refuses it for the length of the list; not the template itself, nor layers that share none."""
     report = unnest.inspect(path)
     is_refused = "parallel" in path.name and "own" not in path.name
-    if (
-        "tfkeras" in path.name
-    ):  # of Keras 3's, an operation that it does not find again is named first
+    # Of Keras 3's, an operation that it does not find again is named first.
+    if "tfkeras" in path.name:
         assert (ONCE in report.does_not_load_in.values()) is is_refused
     if is_refused:
         assert (report.loads_in, report.load) == ((), None)

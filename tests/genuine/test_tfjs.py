@@ -77,9 +77,8 @@ def test_what_its_keras_file_gives(name: str, tmp_path: Path) -> None:
     assert done.action == ("fixed" if "parallel" in name else "converted")
     wanted = fixed_source(name, tmp_path)
     found, expected = weights_by_layer(tmp_path / "out.h5"), weights_by_layer(wanted)
-    if (
-        name in KERAS_3
-    ):  # whose classes have lost their modules; weights bear the names of where they were
+    # Whose classes have lost their modules; weights bear the names of where they were.
+    if name in KERAS_3:
         assert {k: [w[1:] for w in v] for k, v in found.items()} == {
             k: [w[1:] for w in v] for k, v in expected.items()
         }

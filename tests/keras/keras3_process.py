@@ -38,9 +38,8 @@ def main() -> None:
     )
     model.compile(keras.optimizers.Adam(0.05), loss=keras.losses.MeanSquaredError())
     x = np.random.default_rng(1).normal(size=(ROWS, 4)).astype("f4")
-    mine = (
-        np.arange(ROWS).reshape(-1, count, BATCH // count)[:, index].ravel()
-    )  # every process its part of every batch
+    # Every process its part of every batch.
+    mine = np.arange(ROWS).reshape(-1, count, BATCH // count)[:, index].ravel()
     # All processes save, each its own file: what reads a distributed variable waits for the others.
     path = os.path.join(folder, f"process-{count}-{index}" + "-{epoch}.keras")
     history = model.fit(

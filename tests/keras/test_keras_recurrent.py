@@ -84,9 +84,8 @@ def test_a_loop_is_traced_once_unless_it_draws(tf: Any, keras: Any, kind: str, t
     object.__setattr__(cell, "call", counted)
     parallel = multi_gpu_model(template, 3)
     calls.clear()
-    object.__setattr__(
-        template.layers[0], "_could_use_gpu_kernel", False
-    )  # tf_keras would not call its cell
+    # tf_keras would not call its cell.
+    object.__setattr__(template.layers[0], "_could_use_gpu_kernel", False)
     plain_calls = _calls(tf, template, calls)
     assert plain_calls
     assert _calls(tf, parallel, calls) == traces * plain_calls

@@ -25,9 +25,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "secret").write_text(ELSEWHERE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv(
-        "PYTHONPATH", str(tmp_path), prepend=":"
-    )  # for the process that --verify starts
+    # For the process that --verify starts.
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     return tmp_path
 
 

@@ -86,9 +86,10 @@ def test_one_file_and_a_killed_worker(tf: Any, tmp_path: Path) -> None:
     assert chief != 0
     assert train(broken) == [0, 0], (broken / "worker-0.log").read_text()[-2000:]
     assert json.loads((broken / "losses-0.json").read_text()) == pytest.approx(losses[2:])
+    # The second run knows which files the first one kept.
     assert models(broken) == {
         *every[2:],
         *best,
-    }  # the second run knows which files the first one kept
+    }
     for a, b in zip(weights(whole / every[3]), weights(broken / every[3]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)

@@ -38,9 +38,8 @@ def main() -> None:
     import tensorflow as tf
     import tf_keras as keras
 
-    strategy = (
-        tf.distribute.MultiWorkerMirroredStrategy()
-    )  # before anything else touches TensorFlow
+    # Before anything else touches TensorFlow.
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
     from unnest.keras.legacy import ModelCheckpoint
 
     x = np.random.default_rng(1).normal(size=(32, 4)).astype("f")

@@ -85,10 +85,11 @@ def judge(folder: Path, pair: Path) -> str:
                 values = [arrays[f"{which}/{name}/{k}"] for k in range(count)]
                 if count:
                     layer = model.get_layer(name)
+                    # As the file has them.
                     kept = [
                         *layer.trainable_weights,
                         *layer.non_trainable_weights,
-                    ]  # as the file has them
+                    ]
                     for variable, value in zip(kept, values, strict=True):
                         variable.assign(value)
             if not given:

@@ -48,11 +48,12 @@ def red(folder: Path, broken: Broken) -> str | None:
     try:
         alone = ("-q", "-x", "-n0", "-p", "no:cacheprovider")
         command = [sys.executable, "-B", "-m", "pytest", *alone, *broken.tests.split()]
+        # Tests that run the command line shall run this tree's.
         env = {
             **os.environ,
             "PYTHONPATH": str(folder),
             "UNNEST_CASES": str(CACHE),
-        }  # tests that run the command line shall run this tree's
+        }
         run = subprocess.run(
             command,
             cwd=folder,

@@ -61,9 +61,8 @@ class Renaming:
         if not self.worded:
             return kind + digest[:10]
         one, other = (WORDS[int(digest[k : k + 4], 16) % len(WORDS)] for k in (0, 4))
-        mark = "".join(
-            chr(ord("a") + int(letter, 16)) for letter in digest[8:14]
-        )  # no number, which may be a count
+        # No number, which may be a count.
+        mark = "".join(chr(ord("a") + int(letter, 16)) for letter in digest[8:14])
         if kind == "C":
             return f"{one.title().replace('_', '')}{other.title().replace('_', '')}{mark.title()}"
         return (f"{one}_{mark}", f"{one}{mark}", f"{mark}{one}_{other}")[int(digest[14], 16) % 3]
@@ -143,14 +142,12 @@ def told(stored: Stored, renaming: Renaming, known: Stored | None = None) -> Sto
         for name in of_layers
         if name.startswith("forward_")
     }
-    names = sorted(
-        of_layers | twins, key=len, reverse=True
-    )  # Keras 1.2.0 names one of a Bidirectional's two layers
+    # Keras 1.2.0 names one of a Bidirectional's two layers.
+    names = sorted(of_layers | twins, key=len, reverse=True)
 
     def weight(name: str) -> str:
-        if again := NUMBERED_BYTES_NAME.fullmatch(
-            name
-        ):  # a weight that stands in its group a second time
+        # A weight that stands in its group a second time.
+        if again := NUMBERED_BYTES_NAME.fullmatch(name):
             return name.replace(again["name"], weight(again["name"]))
         head, _, tail = name.rpartition("/")
         parts = [_numbered(p, renaming, set(names)) or p for p in head.split("/")]

@@ -394,9 +394,8 @@ def recipes(  # noqa: PLR0913 - all but one are passed by name
                 custom,
             )
         )
-    if not steps or _only_normalizes(
-        steps
-    ):  # parts of a batch are normalized on purpose: that is no wrapper
+    # Parts of a batch are normalized on purpose: that is no wrapper.
+    if not steps or _only_normalizes(steps):
         steps.append(Step("dense", f"{prefix}only"))
     inputs = (
         (draw(SHAPES),) if sequential else tuple(draw(st.lists(SHAPES, min_size=1, max_size=3)))

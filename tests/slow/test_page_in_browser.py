@@ -346,9 +346,8 @@ def test_two_thousand_layers_stay_fluid(browser: Browser, tmp_path: Path) -> Non
     assert ready < READY
     assert max(near, far, zoomed) < STEP
     page.get_by_label("Find a layer").fill("d1500")
-    assert (
-        page.locator("[role=status]").inner_text() == "2 found"
-    )  # before, inside of the towers, and after
+    # Before, inside of the towers, and after.
+    assert page.locator("[role=status]").inner_text() == "2 found"
 
 
 def deep(path: Path, count: int) -> Path:

@@ -24,9 +24,8 @@ from unnest.user_build_function import target_model_of
 def test_another_form_is_refused_before_keras_is_imported(
     like: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(
-        sys.modules, "unnest.keras.describe_built_model", None
-    )  # importing it would be another error
+    # Importing it would be another error.
+    monkeypatch.setitem(sys.modules, "unnest.keras.describe_built_model", None)
     with pytest.raises(UsageError) as raised:
         target_model_of(like)
     assert raised.value.message == advice

@@ -36,9 +36,8 @@ class BackgroundSync:
         self._is_done.acquire()
 
     def __enter__(self) -> Self:
-        with contextlib.suppress(
-            RuntimeError, MemoryError
-        ):  # no room for one more thread: the end does it
+        # No room for one more thread: the end does it.
+        with contextlib.suppress(RuntimeError, MemoryError):
             _thread.start_new_thread(self._run, ())
         return self
 

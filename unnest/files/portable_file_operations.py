@@ -44,9 +44,8 @@ def rename_new(source_path: str, target: str) -> None:
     if _rename_with_flag(source_path, target, NOREPLACE):
         return
     if not os.path.isdir(source_path) and link(source_path, target):
-        with contextlib.suppress(
-            OSError
-        ):  # a second name, which goes with the folder that it is in
+        # A second name, which goes with the folder that it is in.
+        with contextlib.suppress(OSError):
             os.unlink(source_path)
         return
     # Windows refuses by itself to rename onto a file; elsewhere the look before is all there is.

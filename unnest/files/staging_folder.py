@@ -357,7 +357,8 @@ def _complete_move(path: str, folder: str) -> bool:
     except (
         FileNotFoundError,
         ValueError,
-    ):  # no part has left its place before the journal was whole
+    ):
+        # No part has left its place before the journal was whole.
         return True
     new, old = ({_checked_name(n): tuple(i) for n, i in journal[key]} for key in (NEW, OLD))
     place = {name: os.path.join(folder, name) for name in (*new, *old)}

@@ -71,9 +71,8 @@ def is_yaml(text: str) -> bool:
 
 
 def _from_yaml(text: str, path: str) -> Json:
-    from unnest.formats.parse_yaml import (
-        parse as parse_yaml,
-    )  # another library, for a file in a hundred
+    # Another library, for a file in a hundred.
+    from unnest.formats.parse_yaml import parse as parse_yaml
 
     return parse_yaml(text, path)
 

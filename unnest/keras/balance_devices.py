@@ -288,9 +288,8 @@ def _training_step(
         return tf.stack(spans)
 
     def step() -> RuntimeTensor:
-        if (
-            not batch
-        ):  # made when it is first needed: the computer's memory may not be enough for it
+        # Made when it is first needed: the computer's memory may not be enough for it.
+        if not batch:
             batch.extend(_random_batch(model, sum(rows)))
         try:
             return towers(*batch)

@@ -45,9 +45,8 @@ def traced_once(layers: list[Model]) -> Iterator[None]:
         yield
         return
     for layer in layers:
-        object.__setattr__(
-            layer, "call", tf.function(layer.call, autograph=False)
-        )  # past both Kerases' records
+        # Set past the records of both Kerases.
+        object.__setattr__(layer, "call", tf.function(layer.call, autograph=False))
     try:
         yield
     finally:

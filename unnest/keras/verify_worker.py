@@ -55,9 +55,8 @@ def inputs(model: Any, rows: int, length: int) -> list[Any]:
 def outputs(keras: Any, model: Any, arrays: list[Any]) -> list[Any]:
     """Return the model's predictions, as a flat list of arrays."""
     predictions = model(arrays[0] if len(arrays) == 1 else arrays, training=False)
-    to_array = (
-        keras.ops.convert_to_numpy if hasattr(keras, "ops") else np.asarray
-    )  # tf_keras has no ops
+    # tf_keras has no ops.
+    to_array = keras.ops.convert_to_numpy if hasattr(keras, "ops") else np.asarray
     return [to_array(tensor) for tensor in flat(predictions)]
 
 

@@ -56,10 +56,8 @@ def safe_url(url: str) -> str:
     """Return the URL without its secrets: user and password, and the query (signatures). A path stays as it is."""
     if not is_remote(url):
         return url
-    from urllib.parse import (
-        urlsplit,
-        urlunsplit,
-    )  # only for URLs: it takes part of every start otherwise
+    # Only for URLs: it takes part of every start otherwise.
+    from urllib.parse import urlsplit, urlunsplit
 
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -75,9 +75,8 @@ def _masked_otherwise(model: Stored) -> str | None:
 def _find_masked_otherwise(model: Stored) -> str | None:
     if not makes_masks(model.architecture):
         return None
-    from unnest.core.keras3.masks.layers_tf_keras_masks_differently import (
-        masked_otherwise,
-    )  # for models with masks
+    # Loaded for models with masks alone.
+    from unnest.core.keras3.masks.layers_tf_keras_masks_differently import masked_otherwise
 
     return masked_otherwise(model)
 
@@ -235,9 +234,8 @@ def other_name(model: Stored, path: str, container: str) -> str | None:
         return ".h5"
     if container == "h5" and (by_layers or model.is_keras_3):
         return None if path.endswith((".h5", ".hdf5")) else ".h5"
-    if container == "keras" and os.path.isdir(
-        path
-    ):  # as Keras 3 writes it with zipped=False, under any name
+    # Keras 3 writes folders with zipped=False, under any name.
+    if container == "keras" and os.path.isdir(path):
         return None
     endings = {"keras": (".keras",), "weights_h5": (".weights.h5", ".weights.json")}.get(
         container, ("",)
@@ -256,9 +254,8 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
             else software
             for software in takers
         )
-    if (
-        container == "saved_model" or model.contents == "weights"
-    ):  # a graph needs no code; weights need all of it
+    # A graph needs no code; weights need all of it.
+    if container == "saved_model" or model.contents == "weights":
         return takers
     wanted = needs(model)
     yours = (*wanted.classes, *wanted.functions, *own_globals(wanted))

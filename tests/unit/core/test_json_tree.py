@@ -125,9 +125,8 @@ def test_no_depth_is_too_deep() -> None:
         value, lambda _, part: {"was": part["in"]} if "in" in part else part
     )
     assert sum("was" in part for part in json_tree.objects(changed)) == DEPTH
-    while (
-        isinstance(value, dict) and "in" in value
-    ):  # taken apart by hand: Python frees nested objects by recursion
+    # Taken apart by hand: Python frees nested objects by recursion.
+    while isinstance(value, dict) and "in" in value:
         (value,) = value["in"]
     assert value == {"name": "bottom"}
 

@@ -26,9 +26,8 @@ def is_model(entry: Json) -> bool:
 def stored_layers(model: JsonObject) -> Sequence[Json] | None:
     """Return the layers that a model is stored with; None for what is not a model, by its structure."""
     config = model.get("config")
-    if (
-        isinstance(config, OBJECT) and "concat_axis" in config
-    ):  # Keras 1's Merge lists the models that it merges
+    # Keras 1's Merge lists the models that it merges.
+    if isinstance(config, OBJECT) and "concat_axis" in config:
         return None
     layers = config.get("layers") if isinstance(config, OBJECT) else config
     if layers is None or not is_list(layers):

@@ -110,9 +110,8 @@ def noted_shapes(
 
 def rewrite(node: Json, layers: Container[str], change: Callable[[RawRef], RawRef]) -> Json:
     """Return the structure with every tensor reference replaced by `change`; parts without one are the same objects."""
-    if node is None or isinstance(
-        node, (str, int, float)
-    ):  # most are, and asking an abstract class takes its time
+    # Most are, and asking an abstract class takes its time.
+    if node is None or isinstance(node, (str, int, float)):
         return node
     charge_steps(STEPS_A_PART)
     if type(node) is not list and isinstance(node, OBJECT):
@@ -164,9 +163,8 @@ def is_ref(node: Json, layers: Container[str]) -> bool:
 
 def has_negative_index(node: Json, layers: Container[str]) -> bool:
     """Return True if an entry of a Keras 1 or 2 node has negative numbers; entries are references, not settings."""
-    if not isinstance(
-        node, list
-    ):  # asking an abstract class takes its time, and these are asked of every node
+    # Asking an abstract class takes its time, and these are asked of every node.
+    if not isinstance(node, list):
         return False
     for entry in node:
         if not isinstance(entry, list) or len(entry) not in REF_LENGTHS:

@@ -147,9 +147,8 @@ def at_offset(python: Python, code: bytes, at: int) -> tuple[Instruction | None,
         at += caches
         if instruction is None:
             return None, at
-        if python.absent.intersection(
-            code[at : at + 1]
-        ):  # another Python's, or a cache more than this one has
+        # It is another Python's code, or has a cache more than this Python has.
+        if python.absent.intersection(code[at : at + 1]):
             raise Impossible
         return instruction, at
     raise Impossible

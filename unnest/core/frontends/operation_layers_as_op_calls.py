@@ -118,9 +118,8 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
     """Return the call of a TensorFlowOpLayer: constants are stored by input number, layer inputs fill the gaps."""
     node = node or {}
     inputs, constants = node.get("input"), config.get("constants") or {}
-    if (
-        not isinstance(inputs, list) and "op" in node
-    ):  # protobuf's text, of which only the name is read
+    # Protobuf's text, of which only the name is read.
+    if not isinstance(inputs, list) and "op" in node:
         return OpCall(str(node["op"]).lower(), (), {})
     if not isinstance(inputs, list) or not isinstance(stored, Sequence) or not stored:
         return None

@@ -92,9 +92,8 @@ class TowerRows:
         ):
             return RowsKept(None, are_kept=False)
         a_row, rest = divmod(len(tensor), self.facts.rows)
-        order = np.repeat(
-            np.arange(self.facts.rows), a_row
-        )  # of rows that were flattened, several entries each
+        # Rows that were flattened have several entries each.
+        order = np.repeat(np.arange(self.facts.rows), a_row)
         try:
             combined([tensor, each_its_own((len(tensor), *tensor.shape[1:]), order)])
         except (RowsMixed, ValueError):

@@ -238,9 +238,8 @@ class Trace:
             if isinstance(value, list)
             for ref in refs_in(value)
         )
-        check_size(
-            sum(prod(self.tensors[ref].shape) for ref in listed)
-        )  # what stands in lists is copied
+        # What stands in lists is copied.
+        check_size(sum(prod(self.tensors[ref].shape) for ref in listed))
         by_axis: list[list[Array]] = []
         result_for = bind(step.call)
         with np.errstate(divide="raise", invalid="raise"):

@@ -99,9 +99,8 @@ def check_output(model: Stored) -> None:
 
 def _check_calls(model: JsonObject) -> None:
     """Raise CannotConvert for a call that reads a layer, or a call of one, which the model does not have."""
-    calls = {
-        layer.name: max(1, len(layer.calls)) for layer in read(model).layers.values()
-    }  # an input has one tensor
+    # An input has one tensor.
+    calls = {layer.name: max(1, len(layer.calls)) for layer in read(model).layers.values()}
     for layer in read(model).layers.values():
         for value in json_tree.objects(layer.stored.get("inbound_nodes")):
             if value.get("class_name") != KERAS_3_TENSOR:

@@ -50,9 +50,8 @@ class Needs(NamedTuple):
     """Files that vocabularies are read from."""
     globals: tuple[str, ...] = ()
     """Names that stored code reads as globals, which the module that loads it has not."""
-    of_keras: Mapping[
-        str, str
-    ] = {}  # a mappingproxy is not pickled, as the reports of `--jobs` are
+    # A mappingproxy is not pickled, as the reports of `--jobs` are.
+    of_keras: Mapping[str, str] = {}
     """Keras's own that it finds only if they are given: name in the file -> expression below `keras` (`layers.X`)."""
 
 

@@ -46,9 +46,8 @@ def vocabulary_in_order(
     own = {index: word for index, word in words.items() if index >= start}
     ordered = [own.get(index) for index in range(start, start + len(own))]
     special = [settings.get("mask_token"), settings.get("oov_token")]
-    if any(
-        word not in special for index, word in words.items() if index < start
-    ):  # counted from elsewhere
+    # The words are counted from elsewhere.
+    if any(word not in special for index, word in words.items() if index < start):
         return None
     if (
         None in ordered

@@ -111,9 +111,8 @@ def must_have_weights(config: Json) -> bool:
         return told.total > 0
     if not isinstance(config, json_tree.OBJECT):
         return False
-    return config.get("renorm") is True or any(
-        k.endswith("_init") or k == "init" for k in config
-    )  # Keras 1
+    # The last two are arguments of Keras 1.
+    return config.get("renorm") is True or any(k.endswith("_init") or k == "init" for k in config)
 
 
 def is_quantized(config: Json) -> bool:

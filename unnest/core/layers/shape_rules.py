@@ -60,9 +60,8 @@ def conv(config: JsonObject, shape: Shape) -> Shape:
     """Shape of a convolution: window positions, `filters` channels (depthwise: `depth_multiplier` times as many)."""
     sizes, channels = _parts(config, shape)
     window = integers(config.get("kernel_size"), len(sizes))
-    undilated = [1] * len(
-        sizes
-    )  # as every convolution of Keras 1 but the two that are named for it
+    # No convolution of Keras 1 is dilated but the two that are named for it.
+    undilated = [1] * len(sizes)
     dilation = integers(config.get("dilation_rate", undilated), len(sizes))
     if "filters" in config:
         channels = integer(config["filters"])

@@ -103,9 +103,8 @@ def _check_nested(graph: Graph, tensors: Sequence[Tensor]) -> None:
 
     """
     shares: Mapping[str, LayerWeights] = {}
-    with suppress(
-        Ambiguous
-    ):  # then no reading of the list asks for the layers in it, or says why not
+    # If it is ambiguous, no reading of the list asks for the layers in it, or says why not.
+    with suppress(Ambiguous):
         shares = divide_flat_list(tensors, graph)
     for name, share in shares.items():
         check_layer(graph.layers[name], share.tensors)

@@ -215,9 +215,8 @@ def _as_json(source: Source, plan: Plan, model: Stored) -> TargetFormat:
     """Return the architecture alone, with `keras_version` and `backend` as Keras 1 and 2 write them."""
     del source, plan
     architecture = model.architecture or {}
-    if (
-        "module" not in architecture
-    ):  # Keras 1 and 2 write their versions into the JSON, Keras 3 does not
+    # Keras 1 and 2 write their versions into the JSON, Keras 3 does not.
+    if "module" not in architecture:
         versions = {"keras_version": model.keras_version, "backend": model.backend}
         architecture = {**architecture, **{k: v for k, v in versions.items() if v is not None}}
     as_json = model._replace(

@@ -72,9 +72,8 @@ def keras_3_target_format(source: Source, plan: Plan, to: Target | None) -> Targ
         with naming_file(source):
             lay_out(target)  # whatever has no place is refused before anything is written
     if to == "keras" and make_plan(target).verdict != "clean":
-        target = target._replace(
-            is_ours=True
-        )  # its code, which showed the opposite, has become a function's name
+        # Its code, which showed the opposite, has become a function's name.
+        target = target._replace(is_ours=True)
     name = CONTAINERS[to]
     not_held = [*converted.findings, *dropped_parts(source, converted.model, target)]
     if source.container == "checkpoint" and target.contents != "architecture":
@@ -119,15 +118,13 @@ def _complete(source: Source, plan: Plan) -> Stored:
     if plan.complete is not None and model.architecture is None:
         model = plan.complete
     if model.architecture is None:
-        check_owners_known(
-            plan
-        )  # where they are not, the architecture that was given has not been taken
+        # Where they are not, the architecture that was given has not been taken.
+        check_owners_known(plan)
         raise no_architecture(source)
     check_readable(source, plan, model)
     check_weights(source, model, is_moved=True)
-    if isinstance(plan.output, Rearranged) and is_model(
-        model.architecture
-    ):  # `convert` refuses others
+    # Other trees of weights are refused by `convert`.
+    if isinstance(plan.output, Rearranged) and is_model(model.architecture):
         from unnest.formats.keras3.path_keyed_weights_in_keras_order import in_order
 
         with naming_file(source):

@@ -295,9 +295,8 @@ def _training_config(compiled: JsonObject | None, release: tuple[int, ...]) -> J
     zipped: Any = compiled["optimizer"]
     optimizer: Any = _short(zipped)
     if OPTIMIZERS <= release < (3,) and zipped.get("module") == OWN_OPTIMIZERS:
-        optimizer["class_name"] = (
-            REGISTERED_PREFIX + optimizer["class_name"]
-        )  # so these are registered, and written to .h5
+        # These classes are registered so, and written to .h5.
+        optimizer["class_name"] = REGISTERED_PREFIX + optimizer["class_name"]
     return {**rest, "optimizer_config": optimizer}
 
 

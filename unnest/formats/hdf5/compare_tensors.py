@@ -76,9 +76,8 @@ class TensorComparer:
                 other.size,
                 other.filter_mask,
             ) and self._same_range(source_file, chunk.byte_offset, other.byte_offset, chunk.size)
-            return (
-                None if is_same else True
-            )  # anything but None ends the iteration and is its result
+            # Anything but None ends the iteration and is its result.
+            return None if is_same else True
 
         difference: bool | None = left.chunk_iter(ends_iteration)
         return difference is None

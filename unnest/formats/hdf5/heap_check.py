@@ -67,9 +67,8 @@ class Heaps:
         for k in range(count):
             charge_steps()
             length, address, index = unpack_from("<IQI", references, k * REFERENCE)
-            if (
-                address == 0
-            ):  # what is no text at all; an empty one with an address is looked up all the same
+            # No text at all; an empty one with an address is looked up all the same.
+            if address == 0:
                 continue
             _, stored = self._objects(address).get(index, (0, -1))
             if length > stored:

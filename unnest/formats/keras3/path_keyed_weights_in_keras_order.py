@@ -82,9 +82,8 @@ class _Lists:
         self, entry: JsonObject, name: str, tensors: Sequence[Tensor], path: str = ""
     ) -> tuple[Tensor, ...]:
         """Return a layer's weights in Keras's order; `path` is where the layer is, if known. Raises Refused."""
-        tensors = [
-            t for t in tensors if "seed_generator" not in t.ref.split("/")
-        ]  # no other container stores these
+        # No other container stores these.
+        tensors = [t for t in tensors if "seed_generator" not in t.ref.split("/")]
         if is_model(entry):
             return self._of_model(entry, tensors)
         check_not_quantized(entry, name)
@@ -119,9 +118,8 @@ class _Lists:
         home = _home(tensors, self.attribute)
         own_vars = join_path(_innermost(entry, home), "vars")
         if all(ref.rpartition("/")[0] == own_vars for ref in index_by_ref):
-            if not all(
-                ref.rpartition("/")[2].isdecimal() for ref in index_by_ref
-            ):  # names of the class's own
+            has_own_names = not all(ref.rpartition("/")[2].isdecimal() for ref in index_by_ref)
+            if has_own_names:
                 raise refusal
             return tuple(t._replace(name=f"{OWN_VARS}{k}") for k, t in enumerate(tensors))
         layout = Layout(self.modern, self.attribute)

@@ -64,9 +64,8 @@ def is_map(path: str) -> bool:
         OSError: the file cannot be read.
 
     """
-    if not path.endswith(SUFFIX) or not os.path.isfile(
-        path
-    ):  # a pipe beside a shard would keep us waiting
+    # A pipe beside a shard would keep us waiting.
+    if not path.endswith(SUFFIX) or not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
         beginning = file.read(FIRST_FILE)

@@ -181,13 +181,10 @@ class Layout:
             if all(_is_of("backward", t) for t in forward) and all(
                 _is_of("forward", t) for t in backward
             ):
-                forward, backward = (
-                    backward,
-                    forward,
-                )  # that way was frozen: its weights are listed behind the trained
-            inner_name = _name(inner).removeprefix(
-                "forward_"
-            )  # Keras's JSON has the name with and without
+                # That way was frozen: its weights are listed behind the trained.
+                forward, backward = backward, forward
+            # Keras's JSON has the name with and without.
+            inner_name = _name(inner).removeprefix("forward_")
             self.add_layer(
                 inner, f"forward_{inner_name}", forward, join_path(path, "forward_layer")
             )

@@ -210,9 +210,8 @@ def _variable(data: bytes) -> Message:
     try:
         return protobuf_messages.parse("Variable", data, "a collection")
     except Unreadable:
-        return protobuf_messages.new(
-            "Variable"
-        )  # an asset path or a resource handle, kept as it is
+        # An asset path or a resource handle, kept as it is.
+        return protobuf_messages.new("Variable")
 
 
 def _nodes_behind(nodes: Mapping[str, Message], roots: Iterable[str]) -> set[str]:

@@ -113,9 +113,8 @@ def _with_modules(value: Json) -> Json:
             name = str(part["class_name"])
             if is_keras_rule(name):
                 parts[key] = {"module": MODULE_BY_KEY_ENDING[kind], **part, "registered_name": None}
-            elif (
-                ">" not in name
-            ):  # its author's module is not stored; the loader is given the class by this name
+            elif ">" not in name:
+                # Its author's module is not stored; the loader is given the class by this name.
                 parts[key] = {"module": None, **part, "registered_name": name}
         return parts
 

@@ -214,9 +214,8 @@ class Bundle:
             for piece in entry.pieces:
                 yield from self.piece_blocks(entry, piece)
             return
-        check_memory(
-            2 * entry.size * itemsize(entry.dtype)
-        )  # the array, and the pieces while it is filled
+        # The array, and the pieces while it is filled.
+        check_memory(2 * entry.size * itemsize(entry.dtype))
         parts = (b"".join(self.piece_blocks(entry, piece)) for piece in entry.pieces)
         yield from _interleave(entry, parts)
 

@@ -229,9 +229,8 @@ class SavedModelSource(Source):
 
     @cached_property
     def _cut(self) -> bytes:
-        with reading(
-            os.path.join(self.path, GRAPH)
-        ):  # what cannot be cut is damaged, not the disk that is written to
+        # What cannot be cut is damaged, not the disk that is written to.
+        with reading(os.path.join(self.path, GRAPH)):
             model, meta = self.serving()
             if not unwrap_meta_graph.cut_out_wrappers(meta, self.path).wrappers:
                 raise Refused(

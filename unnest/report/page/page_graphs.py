@@ -47,10 +47,8 @@ class Pictures:
 
     def _number_of(self, figure: Figure) -> int:
         if id(figure) not in self._numbers:
-            self._numbers[id(figure)] = (
-                len(self.figures),
-                figure,
-            )  # held, so that no other gets its identity
+            # The figure is held, so that no other gets its identity.
+            self._numbers[id(figure)] = len(self.figures), figure
             self.figures.append(None)
         return self._numbers[id(figure)][0]
 

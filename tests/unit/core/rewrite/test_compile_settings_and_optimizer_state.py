@@ -99,12 +99,9 @@ def test_state_follows_its_weights(state: list[str], after: list[str]) -> None:
 
 def test_state_whose_layout_is_not_clear_is_not_guessed() -> None:
     alike = tensors("a", "b")
-    assert (
-        reorder_optimizer_state(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None
-    )  # either layout fits
-    assert (
-        reorder_optimizer_state(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None
-    )  # one too many
-    assert (
-        reorder_optimizer_state(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None
-    )  # other weights
+    # Either layout fits.
+    assert reorder_optimizer_state(tensors("m0", "v0", "m1", "v1"), alike, alike[::-1]) is None
+    # One too many.
+    assert reorder_optimizer_state(slots("m0", "m1", "m0"), WEIGHTS, WEIGHTS[::-1]) is None
+    # Other weights.
+    assert reorder_optimizer_state(slots("iter", "m0", "m1"), WEIGHTS, WEIGHTS[:1]) is None

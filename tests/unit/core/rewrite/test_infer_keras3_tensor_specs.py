@@ -94,9 +94,8 @@ def test_what_a_chain_makes_follows_from_its_last_layer() -> None:
 def test_what_the_towers_made_is_what_the_layers_promise() -> None:
     assert why_not_noted(outer([None, 3]), FOUND, inner()) is None
     assert why_not_noted(outer([5, 3]), FOUND, inner()) is None  # a tower's share of a fixed batch
-    assert (
-        why_not_noted(outer([None, 3], read_as="float16"), FOUND, inner()) is None
-    )  # the head casts it back
+    # The head casts it back.
+    assert why_not_noted(outer([None, 3], read_as="float16"), FOUND, inner()) is None
 
 
 @pytest.mark.parametrize(

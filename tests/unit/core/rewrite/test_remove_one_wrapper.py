@@ -110,9 +110,8 @@ def test_what_cannot_be_flattened_says_why(model: dict[str, Any], reason: str | 
 
 def test_order_is_keras_own_only_where_that_explains_the_order_before() -> None:
     swapped = functional(source(), layer("b", ["x"]), layer("a", ["x"]), layer("y", ["a", "b"]))
-    assert (
-        remove_one_wrapper.sort_layers(read(swapped), swapped) is swapped
-    )  # a, b would be Keras's order
+    # A, b would be Keras's order.
+    assert remove_one_wrapper.sort_layers(read(swapped), swapped) is swapped
 
 
 def _with_towers(rows: int | None = None, *, swapped: bool = False) -> tuple[Writer, Tensor]:

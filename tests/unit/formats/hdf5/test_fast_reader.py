@@ -312,9 +312,8 @@ def test_groups_that_share_their_names_are_left_to_the_library(tmp_path: Path) -
     root_heap = data[ROOT + 32 : ROOT + 40]
     for place in places(data, b"HEAP"):
         own = struct.pack("<Q", place)
-        is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (
-            8,
-        )  # all but the empty name is free
+        # All but the empty name is free.
+        is_empty_groups = struct.unpack_from("<Q", data, place + 16) == (8,)
         if is_empty_groups and own != root_heap:
             data = data.replace(own, heaps[max(heaps)])
     path.write_bytes(data)

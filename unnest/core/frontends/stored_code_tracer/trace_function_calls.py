@@ -102,9 +102,8 @@ class FunctionCalls(TracerBase):
         call = library_call(path, positional, keywords)
         operation = OPERATIONS.get(call.name)
         if path.startswith("numpy.") and (operation is None or operation.compute is None):
-            self._given_away += lists_in(
-                [*positional, *keywords.values()]
-            )  # NumPy may shuffle them
+            # NumPy may shuffle them.
+            self._given_away += lists_in([*positional, *keywords.values()])
         if operation is None and path.split(".")[-2] not in COMPUTING_MODULES:
             return UNKNOWN
         return self._apply(call.name, call.args, call.kwargs, f"calls {path}")

@@ -147,9 +147,8 @@ def _with_call_indices(node: Json, new_indices: Mapping[str, Mapping[int, int]])
         if node.get("class_name") == tensor_refs.KERAS_3_TENSOR:
             config = node["config"]
             assert isinstance(config, Mapping)
-            layer, call_index, tensor = cast(
-                "list[Any]", config["keras_history"]
-            )  # as `stored_arguments` writes it
+            # As `stored_arguments` writes it.
+            layer, call_index, tensor = cast("list[Any]", config["keras_history"])
             return {
                 **node,
                 "config": {

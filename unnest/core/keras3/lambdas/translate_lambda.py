@@ -290,9 +290,8 @@ def _locals(
     if FED_BY_KERAS & set(names[:1]):
         raise Unknown(OF_MASK)
     fed = {name: constant(None) for name in names if name in FED_BY_KERAS}
-    first = (
-        names[0] if names and not names[0].startswith(".") else "x"
-    )  # Python 2's tuples of arguments have no name
+    # Python 2's tuples of arguments have no name.
+    first = names[0] if names and not names[0].startswith(".") else "x"
     given = {**stored.arguments, **fed}
     return arguments_of(code, _inputs(called, first), stored.defaults, given)
 

@@ -82,9 +82,9 @@ def _lambda_at_each_step(old: OldLayer, held: JsonObject, spec: Spec | None, dty
 def _keeps_rows(model: Graph) -> bool:
     """Return True if the model of a step is known to compute each row of its output from the same row."""
     from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
-    from unnest.core.wrappers.search.row_mixing_trials import (
-        rows_kept,
-    )  # for a model with such code
+
+    # Loaded for a model with such code alone.
+    from unnest.core.wrappers.search.row_mixing_trials import rows_kept
 
     return rows_kept(LayerTensors(model), model.outputs, dict.fromkeys(model.inputs)).are_kept
 

@@ -96,9 +96,8 @@ class OldMasks:
         kwargs: Mapping[str, NodeTree],
     ) -> tuple[tuple[NodeTree, ...], Mapping[str, NodeTree]]:
         """Return a call's arguments, with the old mask among them if today's differs. Raises CannotConvert."""
-        heard = (
-            call.tensors[:1] if "initial_state" in kwargs else call.tensors
-        )  # a state's mask is not asked for
+        # A state's mask is not asked for.
+        heard = call.tensors[:1] if "initial_state" in kwargs else call.tensors
         masks = [self.of[t] for t in heard if t in self.of]
         if masks:
             check_masked_steps(kind, layer, kwargs, self.context)
@@ -212,9 +211,8 @@ class OldMasks:
             return _merged(kind, config, masks, present)
         if may_pass_unknown_mask(kind, config):
             is_sure = any(m.sure for m in present) and all_pass(config, self.context)
-            return OldMask(
-                None, present[0].sources, sure=is_sure
-            )  # it sees today what it saw: see `call_with_masks`
+            # It sees today what it saw: see `call_with_masks`.
+            return OldMask(None, present[0].sources, sure=is_sure)
         return self._passed(kind, masks[0]) if passes_mask(kind, config, self.context) else None
 
     def note(self, mask: OldMask | None, made: Sequence[NodeTree], *, today: bool = True) -> None:
@@ -401,9 +399,8 @@ def _merged(
     """Return the mask behind a merge layer: what none of its inputs masks."""
     axis = config.get("axis", config.get("concat_axis", -1))
     if merging_record(kind, config).concatenates and axis not in (-1, 2):
-        return OldMask(
-            None, today=all(m.today for m in present)
-        )  # one after the other, then as today
+        # One after the other, then as today.
+        return OldMask(None, today=all(m.today for m in present))
     if all(m is not None and m.sources == present[0].sources and m.today for m in masks):
         return present[0]
     sources = frozenset[object]().union(*(m.sources for m in present))

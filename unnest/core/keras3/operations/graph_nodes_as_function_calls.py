@@ -56,9 +56,8 @@ def node_called(node: JsonObject, config: Mapping[str, Json], values: CallValues
     """
     op, attributes = str(node.get("op")), node_attributes(node)
     known = node_operation(op)
-    is_text = node.keys() == {
-        "op"
-    }  # of which the attributes are not read; JSON leaves out those of a node without any
+    # Protobuf's text, whose attributes are not read; JSON leaves out those of a node without any.
+    is_text = node.keys() == {"op"}
     if known is None or is_text or (op not in BY_NODE_OP and _says_more(node)):
         raise Unknown(f"the operation {op}")
     constants = config.get("constants")

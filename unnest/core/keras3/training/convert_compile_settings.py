@@ -108,10 +108,8 @@ def with_compile_settings(
         known = convert_optimizer(given, context)
         compiled = _compile_config(settings, known, _outputs(model), context)
     except NoCounterpart as why:
-        context.notes.applied, context.notes.findings = (
-            noted,
-            findings,
-        )  # what was changed is not in the output
+        # What was changed is not in the output.
+        context.notes.applied, context.notes.findings = noted, findings
         context.notes.findings.append(Code.COMPILE_DROPPED(why=f"{why}"))
         return result
     _note_masked_losses(compiled["loss"], _outputs(model), context)

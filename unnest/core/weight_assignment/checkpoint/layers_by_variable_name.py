@@ -72,9 +72,8 @@ class Bearers:
     def _by_beginning(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
         """Return the layer for `conv_W`, or for an inner layer's name in place of the layer's own."""
         *scope, last = parts
-        beginnings = [
-            last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"
-        ]  # the longest first
+        # The longest first.
+        beginnings = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]
         name = next((each for names in (self._layer_names, self._layer_of_inner_name)
                      for each in beginnings if each in names), None)  # fmt: skip
         if name is None:

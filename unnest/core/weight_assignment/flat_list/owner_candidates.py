@@ -115,9 +115,8 @@ def _has_none(layer: Layer) -> bool:
     if layer.is_model or has_initializers(layer.config) or _promised(layer.stored) is not None:
         return False
     record = record_of(layer.class_name, layer.config)
-    may_be_silent = (
-        record.has_silent_weights or record.keras_1_rules
-    )  # of Keras 1, some configs lack the rules
+    # Some configs of Keras 1 lack the rules.
+    may_be_silent = record.has_silent_weights or record.keras_1_rules
     return is_keras_class(layer.class_name, layer.stored) and not may_be_silent
 
 
@@ -367,18 +366,16 @@ def _one_more(weight_name: str, names: Container[str]) -> str:
 def _bearers(weight_name: str, own: Mapping[str, set[int]]) -> frozenset[int] | None:
     """Return the layers that a weight name may name: the longest part of the name counts; None without any."""
     parts = weight_name.split("/")
-    for length in range(
-        len(parts), 0, -1
-    ):  # a layer's name may be a path itself: the longest that is borne counts
+    # A layer's name may be a path itself: the longest that is borne counts.
+    for length in range(len(parts), 0, -1):
         paths = (
             "/".join(parts[start : start + length]) for start in range(len(parts) - length + 1)
         )
         exact = [own[path] for path in paths if path in own]
         if exact:
             return frozenset[int]().union(*exact)
-    for part in (
-        parts
-    ):  # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph
+    # `dense_1_W` in Keras 1, `dense_1_1/kernel` where a name was taken in the writer's graph.
+    for part in parts:
         stem = part
         while "_" in stem:
             stem = stem.rpartition("_")[0]

@@ -35,9 +35,8 @@ def _apart(found: Layers, *, is_standalone: bool) -> Layers:
     apart: dict[str, tuple[Tensor, ...]] = {}
     for owner, own in found.items():
         parts = {tensor: _parts(owner, tensor) for tensor in own}
-        is_one = all(
-            map(_is_keras_part, parts.values())
-        )  # attention, say, or a model that is built when called
+        # Attention, say, or a model that is built when called.
+        is_one = all(map(_is_keras_part, parts.values()))
         if is_one or _is_bidirectional(parts):
             apart[owner] = own
         elif is_standalone:

@@ -182,9 +182,8 @@ class Search:
             self.tensors, self.bearers, at, counts, end
         ):
             return False
-        if layer.is_plain and not layer.may_own(
-            *counts
-        ):  # configs of other layers may not show what is trained
+        # Configs of other layers may not show what is trained.
+        if layer.is_plain and not layer.may_own(*counts):
             return False
         if layer.units and not layer.fits(self._tensors_from(at, counts)):
             return False

@@ -262,9 +262,8 @@ def _confirmed(
         return claim
     count = sum(len(part.numbers) for part in parts)
     is_whole = all(part.numbers for part in parts)
-    if not (
-        shape and shape[0] == count
-    ):  # where the batch is fixed, these are all rows that there ever are
+    # Where the batch is fixed, these are all rows that there ever are.
+    if not (shape and shape[0] == count):
         is_whole = is_whole and _takes_in_order(slices, 2 * count, shape) is True
         is_whole = is_whole and _takes_in_order(slices, 2 * count + 1, shape) is not False
     if not is_whole:

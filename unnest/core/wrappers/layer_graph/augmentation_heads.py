@@ -112,10 +112,8 @@ def _rows_after(tensors: LayerTensors, ref: Ref, at: CallId, sizes: tuple[int, .
 def _has_shares(made: Sequence[Array], share: int, towers: int) -> bool:
     """True if the outputs, or the entries along an axis of the only one, are each the rows of one tower."""
     rows = np.arange(towers * share)
-    for shares in (
-        rows.reshape(towers, share),
-        rows.reshape(share, towers).T,
-    ):  # end to end, or dealt out
+    # End to end, or dealt out.
+    for shares in (rows.reshape(towers, share), rows.reshape(share, towers).T):
         of_towers = [{*each.tolist()} for each in shares]
         if len(made) == 1 and {*made[0].flat} in of_towers:
             return True

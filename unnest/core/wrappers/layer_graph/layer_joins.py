@@ -140,9 +140,8 @@ def _joins_on_batch_axis(layer: Layer, call: Call) -> bool | None:
     if operands == 1:
         alone = Slice(layer, call, 0)
         if answer and check_slice_claims_by_code.are_followed([alone], None):
-            return check_slice_claims_by_code.takes_all_rows(
-                alone
-            )  # a join of a tensor with itself is no join
+            # A join of a tensor with itself is no join.
+            return check_slice_claims_by_code.takes_all_rows(alone)
         return answer
     if answer is True or not code_names_and_numbers.is_function(layer):
         return answer

@@ -259,9 +259,8 @@ class LayerTensors(SearchedGraph):
         if self.reads(ref.call):
             return None
         shape = stored_layer_shapes.stored_shape(layer)
-        return (
-            shape if is_input(layer.stored) else _after(layer, [shape])
-        )  # a Sequential's first layer
+        # What is no input layer is a Sequential's first layer.
+        return shape if is_input(layer.stored) else _after(layer, [shape])
 
     def _shape_of_output(self, model: Layer, output: int) -> Shape | None:
         """Return the shape of a nested model's output, worked out once for all calls of the model."""
@@ -304,9 +303,8 @@ class LayerTensors(SearchedGraph):
 def _of_keras(layer: Layer, call: Call) -> OpCall:
     """Return a call of a merging Keras layer (Concatenate, Add ...) as the operation that it computes."""
     reads = [*call.reads]
-    is_code_for_one = len(reads) == 1 and code_names_and_numbers.is_function(
-        layer
-    )  # which joins it with itself
+    # A function of one tensor joins it with itself.
+    is_code_for_one = len(reads) == 1 and code_names_and_numbers.is_function(layer)
     if (
         not is_code_for_one
         and layer_batch_roles.joins_on_batch_axis(layer, call)
@@ -345,9 +343,8 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
 
 def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     """True if two layers of this kind may hold different weights: all but operations and Keras's own without any."""
-    promises = expected_weight_counts(
-        layer.class_name, layer.config
-    )  # of Keras 1's configs too, some of which hold no initializers
+    # Counted for Keras 1's configs too, some of which hold no initializers.
+    promises = expected_weight_counts(layer.class_name, layer.config)
     if not layer_batch_roles.is_weightless(layer) or (promises is not None and promises.total):
         return True
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
@@ -357,9 +354,8 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
         return True
     if record.weight_count is not None:
         return record.weight_count(layer.settings) > 0
-    holds_no_models = layer.class_name == "Merge" and not layer.settings.get(
-        "layers"
-    )  # Keras 1's may hold branches
+    # Keras 1's may hold branches.
+    holds_no_models = layer.class_name == "Merge" and not layer.settings.get("layers")
     return not (record.is_plain or holds_no_models) or bool(record.adapted_argument)
 
 

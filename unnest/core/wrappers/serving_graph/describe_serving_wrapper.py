@@ -110,9 +110,8 @@ def _holds(view: GraphView, place: Place, rows: int) -> bool:
     reads = [view.resolve(read) for read in view.inputs(place)]
     if op.kind in SHAPED:
         return any(_first_size(view, read) == rows for read in reads)
-    if (
-        op.kind == "StridedSlice"
-    ):  # the size of the batch, out of a shape that TensorFlow wrote down as numbers
+    # The size of the batch, out of a shape that TensorFlow wrote down as numbers.
+    if op.kind == "StridedSlice":
         begins = _integers(view.op(reads[1])) if len(reads) > 1 else ()
         return begins[:1] == (0,) and _first_size(view, reads[0]) == rows
     if op.kind == "Const":  # zeros like the rows of a slice, a recurrent layer's first state

@@ -71,9 +71,8 @@ def _facts(code: CodeObject, captures: bool) -> CodeFacts:
     numbers += [
         v for v in every_constant(code) if isinstance(v, (int, float)) and not isinstance(v, bool)
     ]
-    is_identity = len(code.code) <= (
-        6 if code.layout == "3.11" else 4
-    )  # load the argument, return it
+    # Load the argument, return it.
+    is_identity = len(code.code) <= (6 if code.layout == "3.11" else 4)
     captures = captures or bool(code.free)
     parameters = code.locals[: code.arguments]
     return CodeFacts(

@@ -161,10 +161,11 @@ def test_layers_without_names_bear_those_of_their_class() -> None:
         first: "dense_4",
         second: "dense_7",
     }
+    # Out of order; one for two.
     for names in (
         ["dense_7/kernel:0", "dense_4/kernel:0"],
         ["dense_4/kernel:0"],
-    ):  # out of order; one for two
+    ):
         assert names_of_nameless(tensors(*names), model) == {}
 
 

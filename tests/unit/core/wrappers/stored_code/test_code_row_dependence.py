@@ -85,9 +85,8 @@ def test_several_tensors() -> None:
 
 
 def test_a_batch_of_fixed_size() -> None:
-    assert (
-        made_by(lambda x: x[:8], (8, 3)) is RowsMade.UNKNOWN
-    )  # of a larger batch they would not be all
+    # Of a larger batch they would not be all.
+    assert made_by(lambda x: x[:8], (8, 3)) is RowsMade.UNKNOWN
     assert made_by(lambda x: x[:4], (8, 3)) is RowsMade.OTHERS
     assert made_by(lambda x: x * 2.0, (8, 3)) is RowsMade.KEPT
 
