@@ -93,12 +93,7 @@ def load_line(
     file that holds an architecture alone.
     None where nothing loads the file, its writer included: operations in an .h5 of Keras 3, frozen models of Keras 2.
     """
-    if model.contents == "model" and (
-        (model.is_keras_3 and why_not_keras_3(model, container))
-        or is_not_loaded_in_its_time(model, container)
-    ):
-        return None
-    if container == "tfjs":
+    if container == "tfjs" or (model.contents == "model" and _nothing_loads(model, container)):
         return None
     if container == "saved_model":
         return f"import tensorflow as tf; model = tf.saved_model.load({path!r})"
@@ -113,36 +108,45 @@ def load_line(
     wanted = needs(model)
     if module != "import tf_keras":
         wanted = wanted._replace(functions=(*wanted.functions, *well_known_activations(model)))
-    given = [*_custom_objects_keyword(wanted, _called(module))]
+    custom_objects = _custom_objects_keyword(wanted, _called(module))
     if not {*wanted.globals}.isdisjoint(OF_TENSORFLOW):
         module = f"import tensorflow as tf; {module}"
     if own := [*wanted.classes, *wanted.functions, *own_globals(wanted)]:
         notes.append(f"define or import {', '.join(map(python_identifier, own))} first")
     if model.contents == "architecture":
         text = architecture_text or f"open({path!r}).read()"
-        arguments, form = ", ".join([text, *given]), "yaml" if container == "yaml" else "json"
-        return (
-            f"{'import json; ' if text.startswith('json.') else ''}{module}; "
-            f"model = {_called(module)}.models.model_from_{form}({arguments}){_note(notes)}"
-        )
-    return _model_line(model, path, container, module, given, notes)
+        form = "yaml" if container == "yaml" else "json"
+        module = f"import json; {module}" if text.startswith("json.") else module
+        function, arguments = f"model_from_{form}", [text, *custom_objects]
+    else:
+        keywords, more_notes = _keywords_of_load_model(model, path, container, wanted)
+        notes += more_notes
+        function, arguments = "load_model", [repr(path), *custom_objects, *keywords]
+    call = f"{_called(module)}.models.{function}({', '.join(arguments)})"
+    return f"{module}; model = {call}{_note(notes)}"
 
 
-def _model_line(
-    model: Stored, path: str, container: str, module: str, given: list[str], notes: list[str]
-) -> str:
-    """Return the line for a whole model; `given`: keyword arguments, `notes` as for all lines."""
-    wanted = needs(model)
-    guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
-    if guarded and wanted.stored_code:
-        given.append("safe_mode=False")
-        notes.append(
-            f"runs the code stored in {', '.join(lambdas(model.architecture))}: only if you trust it"
-        )
+def _nothing_loads(model: Stored, container: str) -> bool:
+    """Return True if no Keras loads the model, its writer included, for certain."""
+    is_lost = model.is_keras_3 and bool(why_not_keras_3(model, container))
+    return is_lost or is_not_loaded_in_its_time(model, container)
+
+
+def _keywords_of_load_model(
+    model: Stored, path: str, container: str, wanted: Needs
+) -> tuple[list[str], list[str]]:
+    """Return the keywords that `load_model` takes beside `custom_objects`, and notes on them."""
+    keywords: list[str] = []
+    notes: list[str] = []
+    is_guarded = model.is_keras_3 or container == "keras" or path.endswith(".keras")
+    if is_guarded and wanted.stored_code:
+        keywords.append("safe_mode=False")
+        layers = ", ".join(lambdas(model.architecture))
+        notes.append(f"runs the code stored in {layers}: only if you trust it")
     own_names = _own_names(model.training)
     is_untrained = loads_untrained(model, path)
     if is_untrained or own_names:
-        given.append("compile=False")
+        keywords.append("compile=False")
     can_be_given = all(
         name.rpartition(">")[2].isidentifier() and name.strip("_") != "lambda" for name in own_names
     )
@@ -150,7 +154,7 @@ def _model_line(
         notes.append(
             f"to train on, give {', '.join(own_names)} in custom_objects instead of compile=False"
         )
-    return f"{module}; model = {_called(module)}.models.load_model({', '.join([repr(path), *given])}){_note(notes)}"
+    return keywords, notes
 
 
 def _name_and_conditions(model: Stored, path: str, container: str) -> tuple[str, list[str]]:

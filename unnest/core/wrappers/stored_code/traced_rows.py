@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -69,24 +69,23 @@ def rows_of_code(
     `shape`; where that is not known, `ranks` are tried. `values` are the layer's arguments.
     `assumes_imports`: as in `follow`.
     """
-    row = (
-        None
-        if shape is None or None in shape[1:]
-        else tuple(size for size in shape[1:] if size is not None)
-    )
+    row = None
+    if shape is not None and None not in shape[1:]:
+        row = tuple(size for size in shape[1:] if size is not None)
     ranks = ranks if row is None else [len(row) + 1]
 
-    def inputs(sizes: tuple[int, ...], rank: int) -> list[TracedInput]:
-        return [TracedInput(each, sizes[: rank - 1], is_sized=row is not None) for each in rows]
+    def run(
+        inputs: Callable[[int], list[TracedInput]], ranks: Sequence[int]
+    ) -> tuple[CodeRows | None, ...] | None:
+        return follow(function, values, inputs, ranks, _results, assumes_imports=assumes_imports)
 
     def trial(sizes: tuple[int, ...]) -> tuple[CodeRows | None, ...] | None:
-        return follow(
-            function,
-            values,
-            partial(inputs, sizes),
+        """Return the rows for axes of these sizes behind the batch, as many as the rank has."""
+        return run(
+            lambda rank: [
+                TracedInput(each, sizes[: rank - 1], is_sized=row is not None) for each in rows
+            ],
             ranks,
-            _results,
-            assumes_imports=assumes_imports,
         )
 
     try:
@@ -95,29 +94,16 @@ def rows_of_code(
             return found
         return _with_larger_axes(found, trial(tuple(2 * size for size in LARGE)))
     except OtherSizes as error:
-        sizes = error.sizes
-    try:
-        if sizes is not None:
-            named = follow(
-                function,
-                values,
-                lambda _: [TracedInput(each, sizes) for each in rows],
-                [0],
-                _results,
-                assumes_imports=assumes_imports,
-            )
-            return (
-                None if named is None else tuple(each and _of_named_sizes(each) for each in named)
-            )
+        named_sizes = error.sizes
+    with suppress(OtherSizes):
+        if named_sizes is not None:
+            named = run(lambda _: [TracedInput(each, named_sizes) for each in rows], [0])
+            return named and tuple(each and _of_named_sizes(each) for each in named)
         longest = max(_whole_numbers_in_code(function, values), default=0)
-        unknown = (None,) * (max(ranks) - 1)
-        return (
-            trial(row_sizes(unknown if row is None else row, longest))
-            if longest <= MAX_AXIS_LENGTH
-            else None
-        )
-    except OtherSizes:
-        return None
+        if longest <= MAX_AXIS_LENGTH:
+            unknown = (None,) * (max(ranks) - 1)
+            return trial(row_sizes(unknown if row is None else row, longest))
+    return None
 
 
 def _of_named_sizes(rows: CodeRows) -> CodeRows | None:
