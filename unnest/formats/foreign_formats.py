@@ -81,24 +81,30 @@ def _fields(sample: Sample) -> Iterator[tuple[int, int]]:
     position = 0
     while position < sample.size:
         sample.file.seek(position)
-        piece = sample.file.read(20)
-        tag, used = _varint(piece, 0)
-        if tag >> 3 == 0:
+        # Two numbers at the most, of up to ten bytes each: the tag, and a value or its length.
+        beginning = sample.file.read(20)
+        tag, value_start = _varint(beginning, 0)
+        number, wire_type = tag >> 3, tag & 7
+        if number == 0:
             raise ValueError
-        value, end = _varint(piece, used) if tag & 7 in (0, 2) else (0, used)
-        position += (
-            end + {0: 0, 1: 8, 2: value, 5: 4}[tag & 7] if tag & 7 in (0, 1, 2, 5) else _stop()
-        )
+        position += _field_length(beginning, value_start, wire_type)
         if position > sample.size:
             raise ValueError
-        yield tag >> 3, tag & 7
+        yield number, wire_type
 
 
-def _stop() -> int:
-    raise ValueError
+def _field_length(beginning: bytes, value_start: int, wire_type: int) -> int:
+    """Return how many bytes a field takes, its tag included. Raises ValueError for an unknown wire type."""
+    if wire_type in FIXED_LENGTHS:
+        return value_start + FIXED_LENGTHS[wire_type]
+    if wire_type not in (NUMBER, LENGTH):
+        raise ValueError
+    value, end = _varint(beginning, value_start)
+    return end + value if wire_type == LENGTH else end
 
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:
+    """Return the number that begins at `start`, seven bits a byte, and where it ends. Raises ValueError."""
     value = 0
     for k, byte in enumerate(data[start : start + 10]):
         value |= (byte & 127) << (7 * k)
@@ -151,7 +157,10 @@ def _is_core_ml(sample: Sample) -> bool:
 
 
 CORE_ML_KINDS = 200
+#: Wire types of fields: a length with so many bytes behind it, and a number.
 LENGTH, NUMBER = 2, 0
+#: Wire type -> bytes of its values, which all take as many.
+FIXED_LENGTHS = {1: 8, 5: 4}
 #: (Source: onnx.proto, ModelProto.)
 ONNX = {1: NUMBER, 2: LENGTH, 3: LENGTH, 4: LENGTH, 5: NUMBER, 6: LENGTH, 7: LENGTH, 8: LENGTH, 14: LENGTH, 20: LENGTH,
         25: LENGTH, 26: LENGTH}  # fmt: skip

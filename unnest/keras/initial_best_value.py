@@ -99,6 +99,7 @@ def values_in_names(pattern: str, monitor: str) -> Iterator[float]:
 
 
 def _expression(name: str, monitor: str) -> re.Pattern[str] | None:
+    """Return the expression for file names of a pattern, with the group `best`; None if it has no field `monitor`."""
     parts, has_value = [], False
     for literal, field, _, _ in Formatter().parse(name):
         parts.append(re.escape(literal))

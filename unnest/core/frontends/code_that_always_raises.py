@@ -99,9 +99,10 @@ def argument_without_value(function: Json, arguments: Mapping[str, Json]) -> str
 def _raises(
     text: str, defaults: Json, closure: Json, arguments: Mapping[str, Json], *, reads_arrays: bool
 ) -> bool:
+    """Return True if each Python that may have written the code raises for its stored values, any input given."""
     captured = _entries(_value(closure, reads_arrays=reads_arrays))
-    last = _entries(_value(defaults, reads_arrays=reads_arrays))
-    given = {name: _value(value, reads_arrays=True) for name, value in arguments.items()}
+    last_defaults = _entries(_value(defaults, reads_arrays=reads_arrays))
+    by_name = {name: _value(value, reads_arrays=True) for name, value in arguments.items()}
     is_certain = False
     for code, python in readings(text):
         if code.flags & (ANY_POSITIONAL | ANY_KEYWORDS):
@@ -109,7 +110,7 @@ def _raises(
         positional = code.locals[: code.arguments]
         names = code.locals[: code.arguments + code.keyword_only]
         local = dict.fromkeys(names, UNKNOWN)
-        local |= dict(zip(reversed(positional), reversed(last), strict=False)) | given
+        local |= dict(zip(reversed(positional), reversed(last_defaults), strict=False)) | by_name
         local |= dict.fromkeys(names[:1], UNKNOWN)
         try:
             Machine(python, code, StoredValues(python), local, captured).run()

@@ -85,11 +85,9 @@ class TowerOperations:
                 for tensor in given.values()
             ):
                 return RowFacts.PLAIN
-            return (
-                RowFacts.UNKNOWN
-                if kind_of(op_call) in PARTS_OF_SHAPES
-                else every(THEIR_NUMBER, self._tensors.sizes(here))
-            )
+            if kind_of(op_call) in PARTS_OF_SHAPES:
+                return RowFacts.UNKNOWN
+            return every(THEIR_NUMBER, self._tensors.sizes(here))
 
     # What is made of rows
 

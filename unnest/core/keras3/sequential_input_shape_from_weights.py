@@ -66,6 +66,7 @@ def _candidates(layer: Layer, kernel: tuple[int, ...]) -> list[Shape]:
 def _first_fitting(
     candidates: Sequence[Shape], layers: Sequence[Layer], shares: Shares
 ) -> Shape | None:
+    """Return the first shape that all weights fit; an unknown number of steps is found if only one fits."""
     for shape in candidates:
         if _fits(shape, layers, shares):
             return shape

@@ -79,13 +79,13 @@ def model_with_weights_stored_once(stored: Stored) -> str | None:
 
 
 def _first_stored_once(model: JsonObject, groups: Sequence[Group]) -> str | None:
+    """Return the name of the first nested model whose list is shorter than the layers of its JSON read."""
     for layer, group in _nested_models(model, groups):
         if any(t.owner for t in group.tensors):
             continue
         graph = read(layer.stored)
-        if len(repeat_shared_weights(group.tensors, graph)) > len(
-            group.tensors
-        ) or lacks_weights_of_wrapped_models(group.tensors, graph):
+        is_shorter = len(repeat_shared_weights(group.tensors, graph)) > len(group.tensors)
+        if is_shorter or lacks_weights_of_wrapped_models(group.tensors, graph):
             return layer.name
     return None
 

@@ -176,7 +176,7 @@ def groups_of(bare: WrapperByNames, *, is_standalone: bool) -> tuple[Group, ...]
     if ownerless is not None:
         raise Ambiguous(f"{ownerless!r} of {bare.template} does not say which layer's weight it is")
     found = weights_by_layer(
-        _as_layers_are_called(by_owner, bare.merge), is_standalone=is_standalone
+        _without_clone_number(by_owner, bare.merge), is_standalone=is_standalone
     )
     names = [t.name for own in found.values() for t in own]
     clash = len(set(names)) < len(names) or any(group.name in found for group in bare.head)
@@ -194,15 +194,16 @@ def unstored_names(groups: Sequence[Group]) -> list[str]:
     ]
 
 
-def _as_layers_are_called(
+def _without_clone_number(
     found: Mapping[str, tuple[Tensor, ...]], merge: Sequence[str]
 ) -> Mapping[str, tuple[Tensor, ...]]:
-    """Return owners without the number of a clone's weights, by the layer name that a merge layer bears."""
+    """Return owner -> weights with the names of the template's layers, where its weights are named for a clone's.
+
+    All owners of a clone end in one number (`dense_1`, `score_1`); a merge layer (`score`) shows the name without it.
+    """
     ends = {owner.rpartition("_")[2] for owner in found}
-    if (
-        len(ends) == 1
-        and (end := "_" + ends.pop())[1:].isdigit()
-        and any(name + end in found for name in merge)
-    ):
-        return {owner.removesuffix(end): own for owner, own in found.items()}
-    return found
+    if len(ends) > 1:
+        return found
+    number = "_" + "".join(ends)
+    is_clone = number[1:].isdigit() and any(name + number in found for name in merge)
+    return {owner.removesuffix(number): own for owner, own in found.items()} if is_clone else found

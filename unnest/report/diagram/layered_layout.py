@@ -140,7 +140,10 @@ def _columns(
     beside: tuple[Mapping[str, list[str]], Mapping[str, list[str]]],
     widths: Mapping[str, float],
 ) -> dict[str, float]:
-    """Key -> middle: as near to the mean of its neighbours as the others of its row allow."""
+    """Return the middle of each box, by its key: as near to the mean of its neighbours as the others of its row allow.
+
+    `beside` are the neighbours above and those below, which count in turn.
+    """
     middles: dict[str, float] = {}
     for row in rows:
         x = 0.0
@@ -151,11 +154,11 @@ def _columns(
             middles[key] -= x / 2
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            wanted = []
+            means = []
             for key in row:
                 around = [middles[n] for n in beside[sweep % 2].get(key, ())] or [middles[key]]
-                wanted.append(sum(around) / len(around))
-            middles.update(zip(row, _apart(wanted, [widths[k] for k in row]), strict=True))
+                means.append(sum(around) / len(around))
+            middles.update(zip(row, _apart(means, [widths[k] for k in row]), strict=True))
     return middles
 
 

@@ -70,7 +70,7 @@ class Bearers:
         )
 
     def _by_beginning(self, variable: Variable, parts: Sequence[str]) -> Bearing | None:
-        """Return the layer for `conv_W`, or for an inner layer's name in place of the layer's own."""
+        """Return the layer whose name, or whose inner layer's name, a variable begins with: `conv` of `conv_W`."""
         *scope, last = parts
         # The longest first.
         beginnings = [last[:index] for index in range(len(last) - 1, 0, -1) if last[index] == "_"]

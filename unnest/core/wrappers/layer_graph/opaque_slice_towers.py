@@ -175,16 +175,25 @@ class ModelCalls(LayerTowers):
         )
 
     def judge(self, copies: Copies) -> TowerSet:
-        """Return the towers with their slices. Raises NotAWrapper."""
+        """Return the towers with their slices.
+
+        They are known for certain only if the slices are proven to take all rows in order, and every merge joins along
+        the batch without code that cannot be followed. Slices or merges that say nothing of it are believed where the
+        other side says enough.
+
+        Raises:
+            NotAWrapper: the calls do not read slices of all rows, the merges do not give all rows back, or neither says
+                that the batch is put together again.
+
+        """
         split, called_on = self._split()
         self._check_split(split)
         shapes = self._merge_input_shapes()
         layer_joins.check_joins(
             self.graph, self.model, self.calls, self.merges, shapes, dealt_out=split.dealt_out
         )
-        if not any(merge.on_batch_axis for merge in self.merges) and not self._speaks_for_itself(
-            split
-        ):
+        some_merge_says_so = any(merge.on_batch_axis for merge in self.merges)
+        if not some_merge_says_so and not self._slices_say_enough(split):
             raise NotAWrapper(
                 f"neither {self.merges[0].layer} nor the slices say that the batch is put together again"
             )
@@ -282,8 +291,8 @@ class ModelCalls(LayerTowers):
             merge.tensor: tensors.shape(self.model.outputs[merge.output]) for merge in with_code
         }
 
-    def _speaks_for_itself(self, split: BatchSplit) -> bool:
-        """Return True if the slices are enough of a witness where no merge says what it does."""
+    def _slices_say_enough(self, split: BatchSplit) -> bool:
+        """Return True if the slices alone show that the batch is cut, where no merge says what it does."""
         is_told = bool(split.statuses & {ClaimStatus.ROWS, ClaimStatus.DEALT, ClaimStatus.LATE})
         if len(self.calls) > 1:
             is_computed = split.computed is not None or split.reach is not None

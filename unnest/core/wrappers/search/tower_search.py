@@ -81,7 +81,12 @@ class Candidate(ABC):
 
     @abstractmethod
     def judge(self, copies: Copies) -> TowerSet:
-        """Return the towers with their slices. Raises NotAWrapper unless all rows come together in order."""
+        """Return towers that `towers` found, with their slices.
+
+        Raises:
+            NotAWrapper: all rows of the sources are not known to come together in order.
+
+        """
 
     def is_near(self, reason: NotAWrapper) -> bool:
         """Return True if the reason why it joins no towers is worth a near miss."""
