@@ -104,18 +104,11 @@ def raise_callers_own(error: BaseException) -> None:
 @contextmanager
 def reading(path: str) -> Iterator[None]:
     """Translate any exception of the block to Unreadable (the file's fault) or Failed (the machine's)."""
+    why_too_deep = "nests too deep to be a model; do not trust this file"
     try:
         yield
     except Exception as e:
-        raise_callers_own(e)
-        if out_of_memory(e):
-            raise no_memory(path, "read it") from e
-        if isinstance(e, UnnestError):
-            raise
-        if isinstance(e, RecursionError):
-            raise Unreadable(
-                "too-deep", f"{path}: nests too deep to be a model; do not trust this file"
-            ) from e
+        _raise_known(e, path, "read it", why_too_deep)
         if isinstance(e, NotAGraph):
             raise not_a_graph(path, e) from e
         if isinstance(e, OSError) and e.errno in MACHINE:
@@ -126,6 +119,17 @@ def reading(path: str) -> Iterator[None]:
                 "read", f"{path}: cannot be read ({why}); run again, or install unnest again"
             ) from e
         raise _damaged(path, e) from e
+
+
+def _raise_known(error: Exception, path: str, todo: str, why_too_deep: str) -> None:
+    """Raise what is meant for the caller as it is, and the errors for too little memory and too deep a structure."""
+    raise_callers_own(error)
+    if out_of_memory(error):
+        raise no_memory(path, todo) from error
+    if isinstance(error, UnnestError):
+        raise error
+    if isinstance(error, RecursionError):
+        raise Unreadable("too-deep", f"{path}: {why_too_deep}") from error
 
 
 def no_memory(path: str, todo: str) -> Failed:
@@ -151,18 +155,11 @@ def _damaged(path: str, error: Exception) -> Unreadable:
 @contextmanager
 def writing(path: str) -> Iterator[None]:
     """Translate any exception of the block to Failed; those of reading the input are let through. Raises Unreadable."""
+    why_too_deep = "what is to be written nests too deep to be a model"
     try:
         yield
     except Exception as e:
-        raise_callers_own(e)
-        if out_of_memory(e):
-            raise no_memory(path, "write it") from e
-        if isinstance(e, UnnestError):
-            raise
-        if isinstance(e, RecursionError):
-            raise Unreadable(
-                "too-deep", f"{path}: what is to be written nests too deep to be a model"
-            ) from e
+        _raise_known(e, path, "write it", why_too_deep)
         if isinstance(e, OSError):
             why = oneline(e) if e.errno is None else os.strerror(e.errno)
             raise Failed("write", f"{path}: cannot be written ({why})") from e
