@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.keras.process_without_unnest import answers_of
 from tests.layer_cases import FOLDER, PEOPLE, LayerCase, cases, stacks
 from unnest.report import text_report
 
-SCRIPT = Path(__file__).with_name("predict_today.py")
 #: Every so many cases of a stack.
 STRIDE = 45
 #: How often each answer is tried at least.
@@ -36,21 +32,6 @@ def sampled(folder: Path, stride: int) -> list[LayerCase]:
     """Cases whose own stack loads the same model again: a file need not hold all that was built."""
     found = [(stack, case) for stack in stacks(folder) for case in cases(stack, folder)]
     return [case for _, case in found[::stride] if case.has_io and not case.is_worse("tensorflow")]
-
-
-def todays_answers(jobs: list[dict[str, str]], folder: Path) -> list[float | str]:
-    """For each job of `predict_today.py` the largest difference, or the error."""
-    (folder / "jobs.json").write_text(json.dumps(jobs))
-    env = {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "KERAS_BACKEND": "tensorflow",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    command = [sys.executable, str(SCRIPT), str(folder / "jobs.json"), str(folder / "answers.json")]
-    subprocess.run(command, env=env, check=True, timeout=900)
-    found: list[float | str] = json.loads((folder / "answers.json").read_text())
-    return found
 
 
 def outcome(found: float | str) -> str:
@@ -78,7 +59,9 @@ def test_what_is_said_of_genuine_files_in_keras_3(tmp_path: Path) -> None:
     ]
     untrue = [
         (name, line, found)
-        for (name, line), found in zip(said, todays_answers(jobs, tmp_path), strict=True)
+        for (name, line), found in zip(
+            said, answers_of("predict_today.py", jobs, tmp_path), strict=True
+        )
         if line != "not safely" and outcome(found) != EXPECTED.get(line, "same")
     ]
     assert untrue == []

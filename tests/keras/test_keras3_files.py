@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,9 +11,9 @@ import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.keras.process_without_unnest import answers_of
 from tests.layer_cases import PEOPLE, cases, stacks
 
-SCRIPT = Path(__file__).with_name("predict_today.py")
 WITHOUT_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="jax is not installed")
 BACKENDS = ("tensorflow", pytest.param("jax", marks=WITHOUT_JAX))
 #: float32 sums in another order.
@@ -40,19 +36,8 @@ STRIDE = 50
 
 def differences(files: list[tuple[Path, Path]], backend: str, folder: Path) -> list[float | str]:
     """Return the differences that a process which never imports unnest finds between recorded and new outputs."""
-    jobs, answers = folder / "jobs.json", folder / f"{backend}.json"
-    jobs.write_text(json.dumps([{"file": str(f), "io": str(io)} for f, io in files]))
-    env = {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "KERAS_BACKEND": backend,
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    subprocess.run(
-        [sys.executable, str(SCRIPT), str(jobs), str(answers)], env=env, check=True, timeout=900
-    )
-    told: list[float | str] = json.loads(answers.read_text())
-    return told
+    jobs = [{"file": str(f), "io": str(io)} for f, io in files]
+    return answers_of("predict_today.py", jobs, folder, backend)
 
 
 def wrong(names: list[str], told: list[Any]) -> list[tuple[str, Any]]:
@@ -102,7 +87,10 @@ def test_layers_of_custom_function_see_the_mask_that_they_saw(tmp_path: Path) ->
     }
     assert {job["case"] for job in jobs} == of_keras | of_lambdas | {"tf210-behind", "tf210-merged"}
     assert carried == of_keras | {"tf210-merged"}
-    assert wrong([str(job["case"]) for job in jobs], _lines(jobs, tmp_path)) == []
+    assert (
+        wrong([str(job["case"]) for job in jobs], answers_of("lines_today.py", jobs, tmp_path))
+        == []
+    )
 
 
 def test_masks_of_the_steps_of_a_time_distributed(tmp_path: Path) -> None:
@@ -170,7 +158,10 @@ def test_models_as_people_wrote_them(stack: str, tmp_path: Path) -> None:
         if n not in LARGE
     ]
     assert off == []
-    assert wrong([str(job["case"]) for job in lines], _lines(lines, tmp_path)) == []
+    assert (
+        wrong([str(job["case"]) for job in lines], answers_of("lines_today.py", lines, tmp_path))
+        == []
+    )
 
 
 #: Outputs in the hundreds, where float32 itself is no finer than 1e-5.
@@ -180,21 +171,3 @@ LARGE = {"people-ssd", "people-preprocess_caffe"}
 def _recorded(model: Path) -> list[str]:
     with np.load(model.with_name("io.npz")) as io:
         return list(io.files)
-
-
-def _lines(jobs: list[dict[str, str | None]], folder: Path) -> list[Any]:
-    """Return the results of the lines in a process that never imports unnest."""
-    told, answers = folder / "lines.json", folder / "answers.json"
-    told.write_text(json.dumps(jobs))
-    env = {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "KERAS_BACKEND": "tensorflow",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    script = SCRIPT.with_name("lines_today.py")
-    subprocess.run(
-        [sys.executable, str(script), str(told), str(answers)], env=env, check=True, timeout=900
-    )
-    read: list[Any] = json.loads(answers.read_text())
-    return read

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import unnest
 from tests.corpus.unpacked import FIXTURES
+from tests.keras.process_without_unnest import answers_of
 from tests.layer_cases import cases
 
-SCRIPT = Path(__file__).with_name("train_today.py")
 #: Relative to the largest output.
 TOLERANCE = 1e-4
 #: One case of every optimizer. Keras 2.2.4 and 2.3.1 count the steps of Adam and Adamax otherwise from run to run.
@@ -33,23 +28,6 @@ STACKS = {
     "tf23": OPTIMIZERS,
     "tf215": OPTIMIZERS,
 }
-
-
-def steps(jobs: list[dict[str, str]], folder: Path) -> list[dict[str, Any]]:
-    """Return the answers of a process that never imports unnest."""
-    told, answers = folder / "jobs.json", folder / "answers.json"
-    told.write_text(json.dumps(jobs))
-    env = {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "KERAS_BACKEND": "tensorflow",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    subprocess.run(
-        [sys.executable, str(SCRIPT), str(told), str(answers)], env=env, check=True, timeout=900
-    )
-    read: list[dict[str, Any]] = json.loads(answers.read_text())
-    return read
 
 
 #: The others run in the slow suite: each stack loads TensorFlow anew.
@@ -70,7 +48,7 @@ def test_one_more_step(stack: str, tmp_path: Path) -> None:
         jobs.append(
             {"file": str(path.with_name("today.keras")), "io": str(path.with_name("io.npz"))}
         )
-    told = steps(jobs, tmp_path)
+    told = answers_of("train_today.py", jobs, tmp_path)
     assert len(told) >= min(len(wanted), 7)
     assert all("error" not in answer for answer in told), told
     assert all(answer["step"] > 10 * TOLERANCE for answer in told)
@@ -92,7 +70,7 @@ def test_masks_that_reach_the_loss(tmp_path: Path) -> None:
         assert {f.code for f in result.findings} <= OF_MASKS
         warned[path.stem] = bool(result.findings)
         jobs.append({"file": str(output), "io": str(path.with_suffix(".npz"))})
-    told = steps(jobs, tmp_path)
+    told = answers_of("train_today.py", jobs, tmp_path)
     off = dict(zip(warned, [answer["off"] > TOLERANCE for answer in told], strict=True))
     assert len(off) == 13
     assert off == warned

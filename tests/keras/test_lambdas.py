@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.operations.run_op_nodes import run_node
 from unnest.core.frontends.operation_layers_as_op_calls import keras3_call, plain_argument
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas.translate_lambda import LambdaCall, Translation, translate
-from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import Input, OpNode, Part
 from unnest.core.ops.keras3_nodes.function_registry import known_functions
 from unnest.core.ops.shape_arithmetic import Sized
 
@@ -557,7 +558,7 @@ def _predicted(
     """The outputs of the model that holds the operations, after it went through a file."""
     keras = import_module("keras")
     inputs = [keras.Input(array.shape[1:]) for array in arrays]
-    outputs = [tensor_of(output, inputs, {}) for output in translation.outputs]
+    outputs = [run_node(output, inputs, {}, check_shape) for output in translation.outputs]
     keras.Model(inputs, outputs).save(folder / "model.keras")
     model = keras.saving.load_model(folder / "model.keras", compile=False)
     # Not predict(): a Lambda that folds the batch gives fewer rows than come in.
@@ -582,35 +583,3 @@ def check_shape(node: OpNode, args: list[Any], result: Any) -> None:
     call = keras3_call(node.class_name, sized(args, list(node.args)), node.config)
     told = result_shape(call) if is_operation else None
     assert told is None or told == tuple(result.shape), (node.class_name, told, result.shape)
-
-
-def tensor_of(operand: Operand, inputs: list[Any], made: dict[int, Any]) -> Any:
-    """An operand as Keras 3 builds it from its JSON."""
-    keras = import_module("keras")
-    if isinstance(operand, Input):
-        return inputs[operand.index]
-    if isinstance(operand, Part):
-        return tensor_of(operand.of, inputs, made)[operand.index]
-    if isinstance(operand, OpNode):
-        if id(operand) not in made:
-            config = {
-                "module": operand.module,
-                "class_name": operand.class_name,
-                "config": dict(operand.config),
-            }
-            operation = keras.saving.deserialize_keras_object({**config, "registered_name": None})
-            args = [tensor_of(arg, inputs, made) for arg in operand.args]
-            kwargs = {name: tensor_of(arg, inputs, made) for name, arg in operand.kwargs.items()}
-            made[id(operand)] = operation(*args, **kwargs)
-            check_shape(operand, args, made[id(operand)])
-        return made[id(operand)]
-    if isinstance(operand, dict):
-        return keras.saving.deserialize_keras_object(operand)
-    if isinstance(operand, list | tuple):
-        parts = [tensor_of(part, inputs, made) for part in operand]
-        return (
-            tuple(parts)
-            if any(isinstance(part, slice | type(None) | type(...) | int) for part in parts)
-            else parts
-        )
-    return operand

@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 
 from tests.corpus.unpacked import FIXTURES
-from tests.keras.test_lambdas import tensor_of
+from tests.keras.test_lambdas import check_shape
 from tests.layer_cases import unpacked
+from tests.operations.run_op_nodes import run_node
 from unnest.core.keras3.lambdas.translate_lambda import (
     LambdaCall,
     Translation,
@@ -107,7 +108,9 @@ def predicted(translation: Translation, each: Lambda) -> list[np.ndarray]:
     inputs = [
         keras.Input(x.shape[1:], dtype=dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)
     ]
-    model = keras.Model(inputs, [tensor_of(output, inputs, {}) for output in translation.outputs])
+    model = keras.Model(
+        inputs, [run_node(output, inputs, {}, check_shape) for output in translation.outputs]
+    )
     results = model(
         [keras.ops.cast(x, dtype) for x, dtype in zip(each.inputs, dtypes, strict=True)]
     )

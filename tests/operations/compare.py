@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tests.operations.real import Function, call_real, named, real_functions, spellings
 from tests.operations.rows import rows_differ
+from tests.operations.run_op_nodes import run_node
 from tests.operations.samples import Stored, samples_of, samples_of_function
 from unnest.core.interpreters.numbered_rows import numbered
 from unnest.core.interpreters.op_shapes import result_shape
 from unnest.core.keras3.lambdas import names_and_calls
-from unnest.core.keras3_op_node import Input, Operand, OpNode, Part
+from unnest.core.keras3_op_node import Input
 from unnest.core.model import DataDependent, Unknown
 from unnest.core.ops.apply_op_call_to_arrays import apply
 from unnest.core.ops.call import OpCall, plain_name
@@ -262,37 +262,6 @@ def _run(value: SymbolicValue, tensors: Sequence[np.ndarray[Any, Any]]) -> Any:
         )
     assert isinstance(value, SymbolicTensor)
     return np.asarray(run_node(value.operand, tensors, {}))
-
-
-def run_node(
-    operand: Operand, tensors: Sequence[np.ndarray[Any, Any]], made: dict[int, Any]
-) -> Any:
-    """An operand as Keras 3 computes it from its JSON."""
-    keras = import_module("keras")
-    if isinstance(operand, Input):
-        return tensors[operand.index]
-    if isinstance(operand, Part):
-        return run_node(operand.of, tensors, made)[operand.index]
-    if isinstance(operand, OpNode):
-        if id(operand) not in made:
-            config = {
-                "module": operand.module,
-                "class_name": operand.class_name,
-                "config": dict(operand.config),
-            }
-            real = keras.saving.deserialize_keras_object({**config, "registered_name": None})
-            args = [run_node(arg, tensors, made) for arg in operand.args]
-            made[id(operand)] = real(
-                *args, **{k: run_node(arg, tensors, made) for k, arg in operand.kwargs.items()}
-            )
-        return made[id(operand)]
-    if isinstance(operand, dict):
-        return keras.saving.deserialize_keras_object(operand)
-    if isinstance(operand, list | tuple):
-        parts = [run_node(part, tensors, made) for part in operand]
-        is_key = any(part is None or isinstance(part, slice | type(...) | int) for part in parts)
-        return tuple(parts) if is_key else parts
-    return operand
 
 
 def compare_all() -> list[Compared]:
