@@ -17,13 +17,9 @@ from unnest.formats.container_interface import Source
 from unnest.formats.preserved_style import JsonStyle
 from unnest.outputs import output_file_names
 from unnest.report.load_line import FLAT_TEMPLATE, TEMPLATE, load_line
+from unnest.report.reasons_not_to_load import is_refused_by_its_own, misplaced_within
 from unnest.report.result import Report, Writer
-from unnest.report.where_it_loads import (
-    does_not_load_in,
-    is_refused_by_its_own,
-    loads_in,
-    misplaced_within,
-)
+from unnest.report.where_it_loads import does_not_load_in, loads_in
 
 R = TypeVar("R", bound=Report)
 

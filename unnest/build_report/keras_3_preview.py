@@ -13,9 +13,7 @@ from unnest.findings import listed
 from unnest.formats.container_interface import Source
 from unnest.formats.translate_errors import raise_callers_own
 from unnest.report.result import AsKeras3, Report
-from unnest.report.where_it_loads import (
-    UNPROMISED,
-)
+from unnest.report.where_it_loads import UNPROMISED
 
 if TYPE_CHECKING:
     from unnest.core.keras3.conversion_context import Conversion

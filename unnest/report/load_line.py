@@ -9,18 +9,20 @@ from unnest.core.keras_facts.load_time_code import lambdas
 from unnest.core.keras_facts.loading_in_tf_keras import has_paths_of_windows, lambda_pythons
 from unnest.core.keras_facts.optimizer_classes import custom_optimizers
 from unnest.core.model import Json, JsonObject, Stored
+from unnest.report.reasons_not_to_load import (
+    is_not_loaded_in_its_time,
+    why_not_keras_3,
+    why_not_tf_keras,
+)
 from unnest.report.where_it_loads import (
     OF_BACKEND,
     OF_KERAS,
     OF_TENSORFLOW,
-    is_not_loaded_in_its_time,
     keras_of_its_time,
     loads_untrained,
     other_name,
     own_globals,
     well_known_activations,
-    why_not_keras_3,
-    why_not_tf_keras,
 )
 
 #: The last Keras whose .h5 files a standalone `keras` wrote; then it was part of TensorFlow.
