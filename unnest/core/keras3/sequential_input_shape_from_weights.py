@@ -12,7 +12,7 @@ from unnest.core.architecture.graph import Layer
 from unnest.core.keras3.layer_replacements import FLOAT, Shares
 from unnest.core.keras_facts import keras3_layer_output_specs
 from unnest.core.keras_facts.keras3_layer_output_specs import Spec
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.layers import shape_rules
 from unnest.core.layers.catalog import built_axes, layer_record
 from unnest.core.layers.read_config_values import settings
@@ -29,7 +29,7 @@ def shape_of_input(layers: Sequence[Layer], shares: Shares) -> Shape | None:
     """
     for layer in layers:
         weights = shares.get(layer.name, ())
-        if _keeps_shape(layer.class_name) and is_keras_class(layer.class_name, layer.stored):
+        if _keeps_shape(layer.class_name) and is_keras_layer(layer):
             continue
         return (
             None

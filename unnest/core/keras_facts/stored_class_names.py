@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from unnest.core.architecture.automatic_names import snake_case
+from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.graph_to_and_from_json import MODEL_CLASSES
 from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.keras3_op_modules import MODULE_BY_CLASS, ROOT
@@ -62,6 +63,11 @@ def is_keras_class(class_name: str, entry: Mapping[str, Json]) -> bool:
         return False
     name = class_name if class_name in LAYER_RECORDS else current_class_name(class_name)
     return name in LAYER_RECORDS and _has_its_arguments(LAYER_RECORDS[name], entry.get("config"))
+
+
+def is_keras_layer(layer: Layer) -> bool:
+    """Return True if the class of a graph's layer is one of Keras's own, as `is_keras_class` says."""
+    return is_keras_class(layer.class_name, layer.stored)
 
 
 #: The last release of Keras of its own before it became a part of TensorFlow.

@@ -13,7 +13,7 @@ from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import layer_entries, leaves, merged_models
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_class, is_keras_layer
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     must_have_weights,
@@ -294,8 +294,6 @@ def layer_with_surplus_weights(model: Stored) -> str | None:
         layers[group.name] for group in model.groups if group.tensors and group.name in layers
     )
     refused = (
-        e.name
-        for e in of_groups
-        if layer_record(e.class_name).is_weightless and is_keras_class(e.class_name, e.stored)
+        e.name for e in of_groups if layer_record(e.class_name).is_weightless and is_keras_layer(e)
     )
     return next(refused, None)

@@ -13,7 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_class,
+    is_keras_layer,
+)
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.layers.record import KerasLayer, Parts
 from unnest.core.layers.weight_rules import PartialShape
@@ -35,11 +39,7 @@ def shape_contradiction(
     if (held := _layers_within(layer, shapes)) is not None:
         found = (shape_contradiction(of, part, takes_cudnn=takes_cudnn) for of, part in held)
         return next((why for why in found if why), None)
-    if (
-        not shapes
-        or not is_keras_class(layer.class_name, layer.stored)
-        or not isinstance(config, Mapping)
-    ):
+    if not shapes or not is_keras_layer(layer) or not isinstance(config, Mapping):
         return None
     if kind in OF_SEVERAL_WEIGHTS:
         return OF_SEVERAL_WEIGHTS[kind](config, shapes)
@@ -109,9 +109,7 @@ def name_contradiction(layer: Layer, names: Sequence[str]) -> str | None:
     if (inner := _wrapped(layer)) is not None:
         return name_contradiction(inner, names)
     record = layer_record(kind)
-    if not is_keras_class(layer.class_name, layer.stored) or not (
-        record.is_plain or record.parts is Parts.CELL
-    ):
+    if not is_keras_layer(layer) or not (record.is_plain or record.parts is Parts.CELL):
         return None
     own = _weight_names(record)
     if not own:

@@ -22,7 +22,10 @@ from unnest.core.keras3.layers.convert_activation_argument import (
 )
 from unnest.core.keras3.layers.dispatch import convert_layer
 from unnest.core.keras_facts.custom_functions_in_configs import HARD_SIGMOID
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_layer,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.layers.record import Parts
 from unnest.core.model import Json, JsonObject, Tensor
@@ -48,7 +51,7 @@ def weights_for_keras_3(
     """
     layer, weights, name = leaf.layer, tuple(tensors), leaf.name
     kind = current_class_name(layer.class_name)
-    if not weights or not is_keras_class(layer.class_name, layer.stored):
+    if not weights or not is_keras_layer(layer):
         return weights
     record = layer_record(kind)
     if record.applies_activation:

@@ -10,7 +10,10 @@ from typing import NamedTuple, TypeAlias
 from unnest.core.architecture import children, read, snake_case
 from unnest.core.architecture.automatic_names import match_names_by_number, stem_and_number
 from unnest.core.architecture.nested_models import Leaf, LeafPath, leaves
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_layer,
+)
 from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
 from unnest.core.layers.catalog import LAYER_RECORDS, layer_record
 from unnest.core.model import Group, Json, JsonObject, Shape, Tensor
@@ -245,7 +248,7 @@ def _in_leaf(
 def _is_of_other_class(name: str, leaf: Leaf) -> bool:
     """Return True if a name is one that Keras gives to layers of another class."""
     kind = CLASS_OF_STEM.get(stem_and_number(name)[0])
-    is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored)
+    is_keras = is_keras_layer(leaf.layer)
     return kind is not None and is_keras and kind != current_class_name(leaf.layer.class_name)
 
 

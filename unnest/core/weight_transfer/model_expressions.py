@@ -15,7 +15,11 @@ from unnest.core.architecture import is_input, read, tensor_refs
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.architecture.nested_models import Leaf, LeafPath
 from unnest.core.json_tree import OBJECT, is_list
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_class,
+    is_keras_layer,
+)
 from unnest.core.layers.catalog import layer_record
 from unnest.core.model import CallId, Json, JsonObject, Ref
 
@@ -112,9 +116,7 @@ def _of_leaf(
 ) -> list[NodeOutput] | Node:
     """Return a leaf layer's call as a node, or as its inputs if it computes nothing."""
     kind = current_class_name(leaf.layer.class_name)
-    is_keras = is_keras_class(leaf.layer.class_name, leaf.layer.stored) and not _is_operation(
-        leaf.layer
-    )
+    is_keras = is_keras_layer(leaf.layer) and not _is_operation(leaf.layer)
     settings = leaf.layer.settings
     if is_keras and reads and (layer_record(kind).in_training_only or is_input(leaf.layer.stored)):
         return [reads[0]]

@@ -9,7 +9,7 @@ from unnest.core.architecture import entry_name, is_model, read
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import by_owner, leaf_entries
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.keras_facts.unloadable_models import wrappers_by_shared_id
 from unnest.core.keras_facts.vocabularies_and_bin_boundaries import weighted_lookups
 from unnest.core.keras_facts.weight_counts_by_config import (
@@ -72,7 +72,7 @@ def _way_by_the_callers_word(source: Source) -> str:
         each.class_name
         for each in layers
         if not each.is_model
-        and not is_keras_class(each.class_name, each.stored)
+        and not is_keras_layer(each)
         and all(len(call.reads) <= 1 for call in each.calls)
     ]
     return f"; if {custom[0]} cuts the batch, pass --slice-layer {custom[0]}" if custom else ""

@@ -15,7 +15,11 @@ from unnest.core.architecture import children, is_model, read, snake_case
 from unnest.core.architecture.automatic_names import names_counted_on, stem_and_number
 from unnest.core.architecture.graph import Graph, Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.stored_class_names import automatic_stems, is_keras_class, record_of
+from unnest.core.keras_facts.stored_class_names import (
+    automatic_stems,
+    is_keras_layer,
+    record_of,
+)
 from unnest.core.keras_facts.weight_counts_by_config import (
     WeightCounts,
     expected_weight_counts,
@@ -117,7 +121,7 @@ def _has_none(layer: Layer) -> bool:
     record = record_of(layer.class_name, layer.config)
     # Some configs of Keras 1 lack the rules.
     may_be_silent = record.has_silent_weights or record.keras_1_rules
-    return is_keras_class(layer.class_name, layer.stored) and not may_be_silent
+    return is_keras_layer(layer) and not may_be_silent
 
 
 def _is_open(layer: Layer) -> bool:

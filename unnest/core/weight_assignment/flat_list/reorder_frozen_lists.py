@@ -15,7 +15,7 @@ from typing import NamedTuple
 from unnest.core.architecture import is_model
 from unnest.core.architecture.graph import Layer
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
 from unnest.core.keras_facts.weights_of_wrapped_layers import held_layers
 from unnest.core.model import Group, JsonObject, Tensor
@@ -78,9 +78,7 @@ class _Owner(NamedTuple):
             return cls(layer, (), 0, is_frozen=False)
         weights = expected_weight_counts(layer.class_name, layer.config)
         candidate = OwnerCandidate.of(layer, "")
-        is_known = candidate.is_plain or (
-            is_keras_class(layer.class_name, layer.stored) and not weights_apart(layer)
-        )
+        is_known = candidate.is_plain or (is_keras_layer(layer) and not weights_apart(layer))
         if weights is None or weights.total != len(tensors) or not is_known:
             return None
         return cls(

@@ -15,7 +15,11 @@ from unnest.core.architecture import is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.json_tree import is_list
 from unnest.core.keras_facts.custom_functions_in_configs import ROLE_SUFFIXES, custom_activations
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_class,
+    is_keras_layer,
+)
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
     has_initializers,
@@ -171,7 +175,7 @@ def _axis_joins(layer: Layer) -> bool | None:
     if axis is None:
         return None
     runs_function = bool(layer_record(layer.class_name).functions)
-    return axis == 0 and (runs_function or not is_keras_class(layer.class_name, layer.stored))
+    return axis == 0 and (runs_function or not is_keras_layer(layer))
 
 
 def concatenation_axis(layer: Layer) -> int | None:
@@ -241,7 +245,7 @@ def _find_weight_owners(model: JsonObject) -> WeightOwners:
         if layer.is_model:
             holders.add(_weight_owners(layer.stored))
             continue
-        is_own = is_keras_class(layer.class_name, layer.stored)
+        is_own = is_keras_layer(layer)
         if is_own and "BatchNormalization" in layer.class_name:
             holders.add("normalizations")
         elif has_initializers(layer.config) or not is_own:
@@ -259,9 +263,7 @@ def combines(layer: Layer) -> bool:
     """Return True if a layer says that it adds its inputs up, averages or stacks them."""
     code = code_facts(layer.settings.get("function", layer.settings.get("mode")))
     if code is None:
-        return bool(layer_record(layer.class_name).combines) and is_keras_class(
-            layer.class_name, layer.stored
-        )
+        return bool(layer_record(layer.class_name).combines) and is_keras_layer(layer)
     stacks = any(contains_word(n, ("stack",)) for n in code.names) and not any(
         contains_word(n, ("reshape",)) for n in code.names
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unnest.budget import memoize
 from unnest.core.architecture import read
 from unnest.core.architecture.graph import Call, Graph, Layer
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import check_merge_code, check_slice_claims_by_code
 from unnest.core.wrappers.claims.stored_slice_numbers import Slice
@@ -255,6 +255,4 @@ def _may_be_a_number(template: Graph, index: int) -> bool:
         template = read(template.layers[output.layer].stored)
         output = template.outputs[output.tensor]
     layer = template.layers[output.layer]
-    return code_names_and_numbers.is_function(layer) or not is_keras_class(
-        layer.class_name, layer.stored
-    )
+    return code_names_and_numbers.is_function(layer) or not is_keras_layer(layer)

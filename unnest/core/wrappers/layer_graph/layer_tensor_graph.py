@@ -21,7 +21,11 @@ from unnest.core.frontends.operation_layers_as_op_calls import (
 from unnest.core.interpreters.op_shapes import call_shape, result_shape
 from unnest.core.interpreters.row_dependence_arithmetic import RowsMade
 from unnest.core.interpreters.tensor_graph import NO_CALL, Column
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class, record_of
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_layer,
+    record_of,
+)
 from unnest.core.keras_facts.weight_counts_by_config import expected_weight_counts
 from unnest.core.layers.catalog import layer_record, merging_record, output_shape
 from unnest.core.layers.record import Rows
@@ -317,7 +321,7 @@ def _of_keras(layer: Layer, call: Call) -> OpCall:
         and layer_batch_roles.passes_on(layer, call)
     ):
         return OpCall("identity", reads, {})
-    if len(reads) == 1 or not is_keras_class(layer.class_name, layer.stored):
+    if len(reads) == 1 or not is_keras_layer(layer):
         return NO_CALL
     record = merging_record(layer.class_name, layer.settings)
     if record.concatenates:
@@ -331,9 +335,7 @@ def _of_rows(layer: Layer, reads: list[Ref]) -> OpCall:
     """Return the effect of one of Keras's own layers on rows: most keep them apart."""
     if layer.settings.get("time_major") is True:
         return OpCall("timemajor", reads, {})
-    if not is_keras_class(layer.class_name, layer.stored) or layer_batch_roles.runs_others_code(
-        layer
-    ):
+    if not is_keras_layer(layer) or layer_batch_roles.runs_others_code(layer):
         return NO_CALL
     rows = record_of(layer.class_name, layer.config).rows
     if rows is Rows.ALONG_AXIS:
@@ -350,7 +352,7 @@ def _may_have_weights(layer: Layer, graph: Graph) -> bool:
     if is_operation(layer, graph.call(CallId(layer.name, 0))):
         return False
     record = layer_record(layer.class_name)
-    if not is_keras_class(layer.class_name, layer.stored):
+    if not is_keras_layer(layer):
         return True
     if record.weight_count is not None:
         return record.weight_count(layer.settings) > 0
@@ -396,7 +398,7 @@ OF_CODE = {
 def _after(layer: Layer, shapes: Sequence[Shape | None]) -> Shape | None:
     """Return the output shapes of one of Keras's own layers for tensors of these shapes."""
     shape = shapes[0]
-    if shape is None or not is_keras_class(layer.class_name, layer.stored):
+    if shape is None or not is_keras_layer(layer):
         return None
     tensors = [Sized(each) for each in shapes]
     if len(shapes) > 1 and layer_record(layer.class_name).concatenates:

@@ -15,7 +15,10 @@ from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.graph import Call, Graph, Layer
 from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.json_tree import OBJECT
-from unnest.core.keras_facts.stored_class_names import current_class_name, is_keras_class
+from unnest.core.keras_facts.stored_class_names import (
+    current_class_name,
+    is_keras_layer,
+)
 from unnest.core.layers.catalog import layer_record, makes_own_mask
 from unnest.core.layers.read_config_values import gives_sequences, settings
 from unnest.core.layers.record import MaskUse
@@ -100,7 +103,7 @@ def is_custom_class(layer: Layer) -> bool:
         layer.is_model
         or code_names_and_numbers.is_function(layer)
         or str(name).startswith("unnest>")
-        or is_keras_class(layer.class_name, layer.stored)
+        or is_keras_layer(layer)
     )
 
 
@@ -197,7 +200,7 @@ def _effects_of_input(model: Graph, position: int, rules: MaskRules) -> MaskEffe
 
 def _mask_use(layer: Layer) -> MaskUse:
     """Return what a layer does with a mask; UNKNOWN for a custom class, whatever its name."""
-    if not is_keras_class(layer.class_name, layer.stored):
+    if not is_keras_layer(layer):
         return MaskUse.UNKNOWN
     record = layer_record(current_class_name(layer.class_name))
     return MaskUse.PASSES if record.passes_mask_in_keras_3 else record.mask

@@ -14,7 +14,7 @@ from unnest.core.architecture import read
 from unnest.core.architecture.graph import Graph
 from unnest.core.frontends.operation_layers_as_op_calls import is_operation
 from unnest.core.interpreters.tensor_graph import Column
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.wrappers.claims import slice_claims
 from unnest.core.wrappers.claims.slice_claims import ClaimStatus
@@ -55,9 +55,7 @@ def differing_source(graph: Graph, column: Column) -> Ref | None:
     """Return the source of slices by stored code or custom classes; None if they are all the same."""
     layers = [graph.layers[ref.layer] for ref in column]
     for ref, layer in zip(column, layers, strict=True):
-        is_custom = code_names_and_numbers.is_function(layer) or not is_keras_class(
-            layer.class_name, layer.stored
-        )
+        is_custom = code_names_and_numbers.is_function(layer) or not is_keras_layer(layer)
         if (
             not can_slice(graph, ref.call)
             or is_operation(layer, graph.call(ref.call))

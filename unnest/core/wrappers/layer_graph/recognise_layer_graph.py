@@ -173,9 +173,8 @@ def _ghost_normalization(
     is_part = outer is not None or wrapper.scope(graph) != "whole"
     template = graph.layers[wrapper.template]
     if wrapper.inline is None and is_part and layer_batch_roles.only_normalizes(template.stored):
-        layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
         reason = f"{wrapper.template} holds no weights, except those of normalizations"
-        return NearMiss(layer, reason)
+        return NearMiss(wrapper.end_layer, reason)
     return None
 
 
@@ -188,7 +187,7 @@ def _masks_objection(
     reason = reason_by_masks(graph, wrapper, assumptions, outer)
     if reason is None:
         return None
-    return NearMiss(wrapper.merges[0].layer if wrapper.merges else wrapper.template, reason)
+    return NearMiss(wrapper.end_layer, reason)
 
 
 def _with_doubt_by_masks(
@@ -206,7 +205,7 @@ def _objection(graph: Graph, wrapper: LayerWrapper, vouched: Collection[str]) ->
 
     Keras stores no merge that is not read. A head that counts towers speaks against slices of code that is not stored.
     """
-    layer = wrapper.merges[0].layer if wrapper.merges else wrapper.template
+    layer = wrapper.end_layer
     if not any(
         ref in graph.outputs or graph.readers.get(ref.call) for ref in wrapper.results(graph)
     ):

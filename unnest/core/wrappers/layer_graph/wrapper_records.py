@@ -74,6 +74,11 @@ class LayerWrapper(NamedTuple):
         )
 
     @property
+    def end_layer(self) -> str:
+        """The layer that near misses name: the first merge, or the template if nothing is merged."""
+        return self.merges[0].layer if self.merges else self.template
+
+    @property
     def first(self) -> frozenset[CallId]:
         """The calls of the first tower."""
         return frozenset({self.towers[0]}) if self.inline is None else self.inline.calls

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from unnest.core import json_tree
 from unnest.core.architecture.graph import Layer
 from unnest.core.json_tree import Path
-from unnest.core.keras_facts.stored_class_names import is_keras_class
+from unnest.core.keras_facts.stored_class_names import is_keras_layer
 from unnest.core.layers.read_config_values import function_parts
 from unnest.core.model import Json
 
@@ -101,7 +101,7 @@ def keeps_rows(layer: Layer) -> str | None:
     """Return why a layer cannot cut the batch: a Keras layer that is not a slice, or code without the means."""
     code = stored_code(layer)
     if code is None:
-        keeps = not is_function(layer) and is_keras_class(layer.class_name, layer.stored)
+        keeps = not is_function(layer) and is_keras_layer(layer)
         return (
             f"{layer.name} is Keras's {layer.class_name}, which keeps all rows" if keeps else None
         )
