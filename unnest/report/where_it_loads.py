@@ -195,12 +195,12 @@ def _takers_of_traced_calls(model: Stored) -> tuple[str, ...]:
 def does_not_load_in(model: Stored, container: str = "") -> dict[str, str]:
     """Today's Keras that does not load the file, or may compute something else -> why.
 
-    Weights alone and graphs alone are for whoever has the code.
+    Weights alone are for whoever has the code.
     """
-    if model.architecture is None:
-        return {}
     if container == "saved_model":
         return {"Keras 3": "it is a SavedModel, which opens as a TFSMLayer only"}
+    if model.architecture is None:
+        return {}
     told = {
         "tf_keras": why_not_tf_keras(model, container),
         "Keras 3": why_not_keras_3(model, container),
