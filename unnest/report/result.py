@@ -102,7 +102,7 @@ class Inspector(Protocol):
         """Return the report; a bad file is a report with an `error`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
     """One model: what it is, and whether it is a parallel one."""
 
@@ -152,6 +152,12 @@ class Report:
     """The content in numbers, where a verbose report asked for it; no part of the JSON report."""
     inspector: Inspector | None = field(default=None, repr=False, compare=False)
     """The function that reads the file anew, for `diagram`; no part of the JSON report."""
+
+    def __repr__(self) -> str:
+        """Return what it is of, and what was found or done, in a line; its fields have the rest."""
+        what = "" if self.error is None else f", {self.error.code}"
+        found = f"{state_of(self)}{_wrapper_in_words(self.wrappers)}{what}"
+        return f"<{type(self).__name__} of {self.path!r}: {found}>"
 
     def raise_for_error(self) -> None:
         """Raise what the file's error is, if it has one.
@@ -211,7 +217,7 @@ def _wrapper_in_words(wrappers: tuple[Wrapper, ...]) -> str:
     return f", {wrappers[0].template}{towers}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result(Report):
     """One model, and what fix made of it."""
 
