@@ -35,6 +35,8 @@ def facts(report: Report) -> Iterator[str]:
         yield f"-> {report.output}"
     if report.wrappers:
         yield f"{towers(report.wrappers)} of {report.wrappers[-1].template}"
+    if report.contents == "weights":
+        yield "weights only"
     if may_be_parallel(report):
         yield "may be parallel: --architecture MODEL.json tells"
     if report.writer.keras_version:
