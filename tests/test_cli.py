@@ -167,7 +167,7 @@ WRONG_USAGE = {
     "inspect": "missing argument 'PATH...'; see unnest inspect --help",
     "inspect --nonsense m.h5": "no such option --nonsense; see unnest inspect --help",
     "insp m.h5": "no such command 'insp'; did you mean 'inspect'?",
-    "fix m.h5 -o": "option '-o' requires an argument; see unnest --help",
+    "fix m.h5 -o": "option '-o' requires an argument; see unnest fix --help",
     "m.h5": "m.h5: say what to do with it: unnest inspect m.h5 or unnest fix m.h5",
 }
 
@@ -386,6 +386,11 @@ class TestNext:
 
 class TestPages:
     """`--report FILE.html`, of both commands."""
+
+    @pytest.mark.usefixtures("folder")
+    def test_what_was_written_is_said(self, cli: Cli) -> None:
+        done = cli("inspect", "m.h5", "--report", "page.html", "--diagram", "graph.svg")
+        assert done.stderr.splitlines() == ["written: graph.svg", "written: page.html"]
 
     @pytest.mark.usefixtures("folder")
     @pytest.mark.parametrize("command", ["inspect zoo", "fix zoo", "fix zoo -n -o all"])

@@ -100,7 +100,8 @@ def wrong_usage(error: Exception) -> str:
     `error` is the parser's, whichever library it comes from: it has `format_message`.
     """
     context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "unnest"
+    given = [word for word in sys.argv[1:2] if word in COMMANDS]
+    command = context.command_path if context is not None else " ".join(["unnest", *given])
     option = getattr(error, "option_name", None)
     if isinstance(possible := getattr(error, "possibilities", None), list) and option is not None:
         import difflib

@@ -155,6 +155,6 @@ def fix(
     tally = show_entries(
         results, ReportView(form, quiet, verbose, rows=several and not verbose), progress, kept
     )
-    if not write_report(report, kept, also_read, force=force) or tally.troubled:
+    if not write_report(report, kept, also_read, force=force, quiet=quiet) or tally.troubled:
         return TROUBLE
     return FOUND if tally.actions["would-fix"] or tally.actions["would-convert"] else DONE

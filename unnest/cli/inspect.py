@@ -104,10 +104,14 @@ def inspect(
     if diagram is not None and kept and not kept[0].error:
         from unnest.write_pages_and_diagrams import write_diagram
 
-        written = write_or_complain(lambda: write_diagram(diagram, kept[0], also_read, force=force))
+        written = write_or_complain(
+            diagram,
+            lambda: write_diagram(diagram, kept[0], also_read, force=force),
+            quiet=quiet,
+        )
     given = [] if one else paths
     if (
-        not write_report(report, kept, also_read, given, force=force)
+        not write_report(report, kept, also_read, given, force=force, quiet=quiet)
         or not written
         or tally.troubled
     ):

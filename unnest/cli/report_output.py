@@ -179,6 +179,7 @@ def write_report(
     paths: Sequence[str] = (),
     *,
     force: bool,
+    quiet: bool,
 ) -> bool:
     """Write the page that --report names, if one; False where that failed, which one line says.
 
@@ -189,12 +190,14 @@ def write_report(
     from unnest.write_pages_and_diagrams import write_report_page
 
     return write_or_complain(
-        lambda: write_report_page(place, entries, also_read, paths, force=force)
+        place,
+        lambda: write_report_page(place, entries, also_read, paths, force=force),
+        quiet=quiet,
     )
 
 
-def write_or_complain(write: Callable[[], None]) -> bool:
-    """Write a diagram or a page; print one line and return False if that fails."""
+def write_or_complain(place: str, write: Callable[[], None], *, quiet: bool) -> bool:
+    """Write a diagram or a page, and say so on stderr; print one line and return False if that fails."""
     from unnest.errors import Failed, Refused
 
     try:
@@ -202,6 +205,10 @@ def write_or_complain(write: Callable[[], None]) -> bool:
     except (Refused, Failed) as e:
         complain(e.message)
         return False
+    if not quiet:
+        from unnest.report.escape_stored_names import plain
+
+        print_stderr(f"written: {plain(place)}")
     return True
 
 
