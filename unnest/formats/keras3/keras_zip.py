@@ -1,28 +1,25 @@
 """`.keras`: a zip of `config.json` (architecture and compile settings), `metadata.json` and `model.weights.h5`.
 
 Keras stores the members as they are, uncompressed, so that the weights are read where they lie. The guards: the
-directory is looked through before anything is read (names that climb out, links, duplicates, encryption, overlaps,
-sizes); nothing is extracted; members pass through memory in blocks, and are held against their checksums, the weights
-(which are not read from front to back) before anything is written of them.
+directory is looked through before anything is read (`guarded_zip`); members pass through memory in blocks, and are held
+against their checksums, the weights (which are not read from front to back) before anything is written of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import IO, ClassVar
 
-from unnest.budget import charge_bytes, charge_memory, charge_steps, refund_on
+from unnest.budget import charge_bytes, charge_memory, refund_on
 from unnest.core.model import JsonObject, Stored
 from unnest.core.plan import Move, Output, Rearranged
 from unnest.errors import Failed, Unreadable
 from unnest.files.file_reading import FileWindow
-from unnest.files.portable_file_operations import pread, write_all
+from unnest.files.portable_file_operations import write_all
 from unnest.files.temporary_files import no_room_error, unnamed_file
 from unnest.formats.container_interface import (
     MARK,
@@ -36,6 +33,7 @@ from unnest.formats.foreign_formats import foreign_zip
 from unnest.formats.hdf5.fast_reader import PlainFile
 from unnest.formats.hdf5.guarded_file import GuardedFile
 from unnest.formats.hdf5.plain_layouts import NotPlain
+from unnest.formats.keras3.guarded_zip import broken_member, checked_archive, data_start, open_file
 from unnest.formats.keras3.keras_folder_source import KerasFolderSource
 from unnest.formats.keras3.keras_model_source import (
     ASSETS,
@@ -52,16 +50,8 @@ from unnest.formats.keras3.path_keyed_tree import PathKeyedTree
 from unnest.formats.keras3.path_keyed_writer import compare, write_weights
 from unnest.formats.keras3.write_zip_member_in_place import ZipTarget, crc32_of
 from unnest.formats.parse_json import dump, is_architecture, parse_object
-from unnest.formats.translate_errors import oneline, writing_file
+from unnest.formats.translate_errors import writing_file
 
-#: Deflate's best is 1032 to 1; weights never come near. Small members may be what they like.
-MAX_EXPANSION, SMALL = 200, 64 << 20
-#: What a member costs, beside its content.
-STEPS_A_MEMBER, BYTES_A_MEMBER = 60, 600
-#: The flag of a member that wants a password.
-ENCRYPTED = 1
-#: Bytes before the name in a member's local header.
-LOCAL_HEADER = 30
 #: The time stamp of all members: the same model gives the same bytes.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -92,10 +82,10 @@ class KerasSource(KerasModelSource):
     def __init__(self, path: str, *, fast: bool = False) -> None:
         """Open a file; `fast`: by the fast reader, if it can read it, as none of it is copied."""
         self.path = path
-        self._file = _opened(path)
+        self._file = open_file(path)
         self._unpacked: IO[bytes] | None = None
         try:
-            self.archive = _archive(self._file, path)
+            self.archive = checked_archive(self._file, path)
             config, metadata = self._configs(path)
             self._weights = self._weights_window(path)
             hdf5 = (self._open_fast() if fast else None) or self.open_by_library()
@@ -143,7 +133,7 @@ class KerasSource(KerasModelSource):
         try:
             return b"".join(self.member(member)).decode("utf-8")
         except UnicodeDecodeError as e:
-            raise _broken(path, member, e) from e
+            raise broken_member(path, member, e) from e
 
     def member(self, name: str) -> Iterator[bytes]:
         """Yield a member's content in blocks, checked against its checksum at the end. Raises Unreadable."""
@@ -166,7 +156,7 @@ class KerasSource(KerasModelSource):
             ValueError,
             NotImplementedError,
         ) as e:
-            raise _broken(self.path, name, e) from e
+            raise broken_member(self.path, name, e) from e
         if bytes_left:
             raise Unreadable(
                 "damaged-zip", f"{self.path}: {name} is shorter than it claims; copy it again"
@@ -187,7 +177,7 @@ class KerasSource(KerasModelSource):
 
     def _check_weights(self) -> None:
         info = self.archive.getinfo(WEIGHTS)
-        start = _data_start(self._file, info, self.path)
+        start = data_start(self._file, info, self.path)
         if crc32_of(self._file, start, info.file_size) != info.CRC:
             raise Unreadable(
                 "checksum", f"{self.path}: the checksum of {WEIGHTS} does not match; copy it again"
@@ -216,7 +206,7 @@ class KerasSource(KerasModelSource):
         """Return the weights where they lie in the zip; compressed ones are unpacked to an unnamed file."""
         info = self.archive.getinfo(WEIGHTS)
         if info.compress_type == zipfile.ZIP_STORED:
-            start = _data_start(self._file, info, path)
+            start = data_start(self._file, info, path)
             return FileWindow(self._file, start, info.file_size)
         # Zipped again by someone: unpacked into a nameless file, within limits.
         self._unpacked = unnamed_file()
@@ -241,110 +231,6 @@ def _write_unpacked(unpacked: IO[bytes], block: bytes) -> None:
         write_all(unpacked, block)
     except OSError as e:
         raise no_room_error(e) from e
-
-
-def _opened(path: str) -> IO[bytes]:
-    try:
-        return open(path, "rb", buffering=0)
-    except OSError as e:
-        raise Unreadable(
-            "cannot-open", f"{path}: cannot be opened ({e.strerror}); check its permissions"
-        ) from e
-
-
-def _archive(file: IO[bytes], path: str) -> zipfile.ZipFile:
-    try:
-        archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as e:
-        raise Unreadable(
-            "damaged-zip", f"{path}: not a whole zip file ({oneline(e)}); copy or download it again"
-        ) from e
-    _check_directory(archive, path, os.fstat(file.fileno()).st_size)
-    return archive
-
-
-def _check_directory(archive: zipfile.ZipFile, path: str, size: int) -> None:
-    """Check the zip's directory before anything is read.
-
-    Raises:
-        Unreadable: Keras would not write such a member, or two members share bytes.
-
-    """
-    names: set[str] = set()
-    end = unpacked = 0
-    for info in sorted(archive.infolist(), key=lambda i: i.header_offset):
-        charge_steps(STEPS_A_MEMBER)
-        charge_memory(BYTES_A_MEMBER + len(info.filename))
-        reason = _forbidden(info)
-        if info.filename in names:
-            reason = "is there twice"
-        elif info.header_offset < end:
-            reason = "shares bytes with another member"
-        if info.flag_bits & ENCRYPTED:
-            raise Unreadable(
-                "bad-member",
-                f"{path}: is password-protected; unzip it with its password, and zip it again",
-            )
-        if reason is not None:
-            raise Unreadable(
-                "bad-member",
-                f"{path}: {info.filename!r} {reason} (crafted or damaged); do not trust this file",
-            )
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise Unreadable(
-                "compression",
-                f"{path}: {info.filename} is packed in an unusual way; zip it again, without compression",
-            )
-        names.add(info.filename)
-        end = info.header_offset + LOCAL_HEADER + info.compress_size
-        unpacked += info.file_size
-    if unpacked > max(SMALL, size * MAX_EXPANSION):
-        raise Unreadable(
-            "absurd-size",
-            f"{path}: claims {unpacked} bytes in {size} (crafted or damaged); do not trust this file",
-        )
-
-
-def _forbidden(info: zipfile.ZipInfo) -> str | None:
-    """Return what is wrong with a member by itself, as the end of a sentence; None if nothing is."""
-    name = info.filename
-    if (
-        not name
-        or name.startswith(("/", "\\"))
-        or ":" in name.split("/")[0]
-        or ".." in re.split(r"[/\\]", name)
-    ):
-        return "climbs out of its folder"
-    if stat.S_ISLNK(info.external_attr >> 16):
-        return "is a link"
-    if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
-        return "has two sizes"
-    return None
-
-
-def _broken(path: str, member: str, error: Exception) -> Unreadable:
-    return Unreadable(
-        "damaged-zip", f"{path}: {member} cannot be read ({oneline(error)}); copy it again"
-    )
-
-
-def _data_start(file: IO[bytes], info: zipfile.ZipInfo, path: str) -> int:
-    """Return the offset of a member's data; its local header may have another name and extra field.
-
-    Raises Unreadable.
-    """
-    header = pread(file.fileno(), LOCAL_HEADER, info.header_offset)
-    if len(header) < LOCAL_HEADER or header[:4] != b"PK\3\4":
-        raise Unreadable(
-            "damaged-zip", f"{path}: the zip directory points beside {info.filename}; copy it again"
-        )
-    name, extra = (int.from_bytes(header[k : k + 2], "little") for k in (26, 28))
-    start = info.header_offset + LOCAL_HEADER + name + extra
-    if start + info.file_size > os.fstat(file.fileno()).st_size:
-        raise Unreadable(
-            "truncated", f"{path}: cut short inside {info.filename}; copy or download it again"
-        )
-    return start
 
 
 class KerasContainer(Container):
