@@ -26,6 +26,17 @@ def unpacked(pack: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(lzma.decompress(pack.read_bytes())))
 
 
+@cache
+def members(pack: Path) -> dict[str, list[str]]:
+    """The files of each case of a pack, by the case's name."""
+    found: dict[str, list[str]] = {}
+    for path in unpacked(pack).namelist():
+        case, _, name = path.partition("/")
+        if name and not path.endswith("/"):
+            found.setdefault(case, []).append(path)
+    return found
+
+
 #: What is worse, or was lost before: case, of one stack or of all -> why.
 KNOWN = {
     "Bidirectional-layer-L.LSTM_3_stateful_True": "states are handed on otherwise from the second batch on",
@@ -79,11 +90,7 @@ class LayerCase:
 
     def extract(self, folder: Path) -> Path:
         """The model file, in a folder of its own with its inputs and outputs beside it."""
-        archive = unpacked(self.pack)
-        members = [
-            n for n in archive.namelist() if n.startswith(f"{self.name}/") and not n.endswith("/")
-        ]
-        archive.extractall(folder, members)
+        unpacked(self.pack).extractall(folder, members(self.pack)[self.name])
         return next(p for p in (folder / self.name).iterdir() if p.stem == "model")
 
 
@@ -96,9 +103,9 @@ def cases(stack: str, folder: Path = FOLDER) -> Iterator[LayerCase]:
     """All cases of a stack, by name."""
     pack = folder / f"{stack}{SUFFIX}"
     archive = unpacked(pack)
-    names = set(archive.namelist())
-    for note in sorted(n for n in names if n.endswith("/case.json")):
+    files = members(pack)
+    for note in sorted(f"{name}/case.json" for name in files):
         name = note.removesuffix("/case.json")
         yield LayerCase(
-            stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in names, pack
+            stack, name, json.loads(archive.read(note)), f"{name}/io.npz" in files[name], pack
         )

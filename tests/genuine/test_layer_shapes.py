@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from tests.layer_cases import LayerCase, cases, stacks, unpacked
+from tests.layer_cases import LayerCase, cases, members, stacks, unpacked
 from unnest.core.architecture import read
 from unnest.core.model import Shape
 from unnest.core.wrappers.layer_graph.layer_tensor_graph import LayerTensors
@@ -22,7 +23,7 @@ LEAST_KNOWN = 0.65
 def shapes(case: LayerCase) -> list[tuple[Shape | None, Shape]]:
     """The shape of each output by the graph alone, and that of what the stack predicted for it."""
     archive = unpacked(case.pack)
-    (path,) = (name for name in archive.namelist() if name.startswith(f"{case.name}/model."))
+    (path,) = (name for name in members(case.pack)[case.name] if Path(name).stem == "model")
     with h5py.File(io.BytesIO(archive.read(path))) as file:
         graph = read(json.loads(file.attrs["model_config"]))
     predicted = np.load(io.BytesIO(archive.read(f"{case.name}/io.npz")))
