@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,6 +81,7 @@ class Case:
         return {"verdict": "parallel", "action": "fixed", **facts}
 
 
+@cache
 def cases(*containers: str) -> list[Case]:
     """Every case of these containers, in the order of names."""
     folders = sorted(p.parent for c in containers for p in (CASES / c).glob("*/case.json"))
