@@ -11,6 +11,7 @@ import pytest
 
 from tests.judged import check_verdict
 from tests.unit.core.wrappers.towers import STORED, Entry, model
+from unnest.budget import memoizing
 from unnest.core.architecture import read
 from unnest.core.wrappers.layer_graph import recognise_layer_graph
 from unnest.core.wrappers.layer_graph.wrapper_records import Recognised
@@ -94,7 +95,8 @@ def mutants(told: Sequence[Told]) -> Iterator[list[Told]]:
 def seen(store: Callable[[str, Mapping[str, Any]], Entry], *told: Sequence[Told]) -> Recognised:
     """Return what is recognised around these slices, a lane for each input."""
     lanes = [[store(f"s{j}_{i}", one) for i, one in enumerate(lane)] for j, lane in enumerate(told)]
-    return recognise_layer_graph.recognise(read(model(lanes)))
+    with memoizing():
+        return recognise_layer_graph.recognise(read(model(lanes)))
 
 
 @pytest.mark.parametrize("stored", STORED)
