@@ -15,7 +15,7 @@ EXPLAINED: dict[str, str] = {}
 WANTED = json.loads(GOLDEN.read_text())
 
 #: Cases are asked in so many tests, so that they run side by side.
-PARTS = 16
+PARTS = 32
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -52,7 +52,7 @@ def test_every_line_names_tests() -> None:
     names = {*parts.ONE_IN, *parts.ONE_IN_MOST}
     files = {name: ROOT / name.partition("::")[0] for name in names}
     assert [name for name, path in files.items() if not path.exists()] == []
-    tests = {name: name.partition("::")[2] for name in names if "::" in name}
+    tests = {name: name.rpartition("::")[2] for name in names if "::" in name}
     assert [
         name for name, test in tests.items() if f"def {test}" not in files[name].read_text("utf8")
     ] == []
