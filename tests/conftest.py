@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from tests import judged, makeh5, parts
+from tests.command_server import CommandServer
 from tests.corpus import store
 
 # How long an example takes says how busy the machine is, not whether the code is right. HYPOTHESIS_PROFILE=thorough
@@ -84,20 +85,33 @@ def clean(tmp_path: Path) -> Path:
     return makeh5.clean_file(tmp_path / "clean.h5")
 
 
+@pytest.fixture(scope="session")
+def command_server() -> Iterator[CommandServer | None]:
+    """The process that runs of the command line are forks of, where the system has forks."""
+    server = CommandServer() if hasattr(os, "fork") else None
+    yield server
+    if server is not None:
+        server.end()
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(tmp_path: Path, command_server: CommandServer | None) -> Cli:
     """The command line, run as users run it, in the test's own folder."""
 
     def run(*args: str | Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "unnest", *map(str, args)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            timeout=timeout,
-        )
+        texts = [*map(str, args)]
+        if command_server is not None and command_server.is_in_its_environment():
+            done = command_server.run(texts, tmp_path, timeout)
+        else:
+            done = subprocess.run(
+                [sys.executable, "-m", "unnest", *texts],
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=tmp_path,
+                stdin=subprocess.DEVNULL,
+                timeout=timeout,
+            )
         assert "Traceback" not in done.stderr + done.stdout, done.stderr
         return done
 
