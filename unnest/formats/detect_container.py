@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable
+from typing import IO
 
 from unnest.errors import Unreadable
 from unnest.formats.container_interface import MODEL_SUFFIXES, ContainerName
@@ -19,7 +20,7 @@ HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 ZIP_MAGIC = b"PK\x03\x04"
 
 #: HDF5 looks for its magic at the start, and behind a user block of any power of two from 512.
-USER_BLOCKS = (0, 512, 1024, 2048, 4096)
+USER_BLOCKS = (512, 1024, 2048, 4096)
 
 #: Files of a folder that count for its size.
 MOST_FILES = 10_000
@@ -75,15 +76,13 @@ def container_by_first_bytes(path: str) -> ContainerName | None:
 def _of_file(path: str) -> ContainerName | None:
     """Return the container of a file by its first bytes; None if these do not show it."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             start = file.read(512)
             if start.startswith(ZIP_MAGIC):
                 return "keras"
-            for offset in USER_BLOCKS:
-                file.seek(offset)
-                if file.read(len(HDF5_MAGIC)) == HDF5_MAGIC:
-                    _check_no_zip(path)
-                    return "h5"
+            if start.startswith(HDF5_MAGIC) or any(_is_hdf5_from(file, k) for k in USER_BLOCKS):
+                _check_no_zip(path)
+                return "h5"
     except OSError as e:
         raise cannot_open(path, e) from e
     if is_checkpoint_part(path):
@@ -94,6 +93,11 @@ def _of_file(path: str) -> ContainerName | None:
             "weights_h5" if map_of(path) is not None else "tfjs" if is_model_json(path) else "json"
         )
     return None
+
+
+def _is_hdf5_from(file: IO[bytes], offset: int) -> bool:
+    file.seek(offset)
+    return file.read(len(HDF5_MAGIC)) == HDF5_MAGIC
 
 
 def _check_no_zip(path: str) -> None:
