@@ -135,8 +135,9 @@ def try_rows(
     }
     towers = len(next(iter(sources)))
     sizes = [lcm(DIVISIBLE, towers)] if names <= {CLAIMED} else []
-    taken = RowTrial(LayerTensors(graph, larger, claimed), sources, joins).answer(sizes)
-    if taken.rows is not RowOrder.NOT:
+    supposed = LayerTensors(graph, larger, claimed) if larger else tensors
+    taken = RowTrial(supposed, sources, joins).answer(sizes)
+    if taken.rows is not RowOrder.NOT or not unknown:
         return taken
     smaller = RowTrial(LayerTensors(graph, unknown, claimed), sources, joins).answer(sizes)
     return taken if smaller.rows is RowOrder.NOT else TrialAnswer(RowOrder.UNKNOWN)
