@@ -7,11 +7,9 @@ promise: the loader takes some files of Keras 2, and not all of these compute wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from unnest.core.architecture import is_input, is_model, read
 from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
-from unnest.core.json_tree import OBJECT
+from unnest.core.json_tree import OBJECT, is_list
 from unnest.core.keras_facts.custom_objects_needed_to_load import PYTHON_OF_TODAY, needs
 from unnest.core.keras_facts.loading_in_tf_keras import (
     has_paths_of_keras_2_12,
@@ -38,14 +36,13 @@ def why_not_keras_3(model: Stored, container: str) -> str | None:
     if model.is_keras_3:
         return _refused_in_h5(model) if container == "h5" else None
     entries = (_refused_entry(entry) for entry in layer_entries(model.architecture or {}))
-    reasons = (
-        _refused_form(model, container),
-        next((reason for reason in entries if reason is not None), None),
-        _refused_code(model),
-        _refused_graph(model) if container == "h5" else None,
-        _refused_in_archive(model) if container == "keras" else None,
+    return (
+        _refused_form(model, container)
+        or next(filter(None, entries), None)
+        or _refused_code(model)
+        or (_refused_graph(model) if container == "h5" else None)
+        or (_refused_in_archive(model) if container == "keras" else None)
     )
-    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _refused_in_h5(model: Stored) -> str | None:
@@ -149,11 +146,7 @@ def _refused_value(kind: str, config: JsonObject) -> str | None:
         and config.get("use_bias") is not False
     ):
         return f"a {kind} without `reset_after`, as Keras wrote before 2.1.5"
-    if (
-        kind in ("BatchNormalization", "LayerNormalization")
-        and isinstance(axis, Sequence)
-        and len(axis) > 1
-    ):
+    if kind in ("BatchNormalization", "LayerNormalization") and is_list(axis) and len(axis) > 1:
         return f"{kind} over {len(axis)} axes"
     if pads_to_none(kind, config):
         return f"a {kind} that pads to no number of words, as TensorFlow wrote up to 2.5"
