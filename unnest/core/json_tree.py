@@ -233,7 +233,7 @@ def _at(value: Json, key: str | int) -> Json:
 
 def _is_same_object(before: JsonObject, after: Json) -> bool:
     return (
-        isinstance(after, Mapping)
+        is_object(after)
         and len(after) == len(before)
         and all(key in before and before[key] is part for key, part in after.items())
     )

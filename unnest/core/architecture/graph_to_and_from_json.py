@@ -11,7 +11,7 @@ from unnest.core import json_tree
 from unnest.core.architecture import mapping_calls_as_lists, tensor_refs
 from unnest.core.architecture.automatic_names import snake_case
 from unnest.core.architecture.graph import Call, Graph, Layer, in_order, is_model, stored_layers
-from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.json_tree import OBJECT, is_list, is_object
 from unnest.core.model import Json, JsonObject, Ref
 
 #: Steps of the budget (`unnest.budget`) for a layer, and for each of its calls, whenever a graph is read.
@@ -71,7 +71,7 @@ def _read(model: JsonObject) -> Graph:
     objects = [e for e in entries if isinstance(e, OBJECT)]
     charge_steps(STEPS_A_LAYER * len(objects))
     config = model["config"]
-    if isinstance(config, Mapping) and "output_layers" in config:
+    if is_object(config) and "output_layers" in config:
         if "input_layers" not in config:
             raise NotAGraph(f"{model_name(model)!r} has outputs but no inputs")
         graph = memoize(_read_functional, config, model_name(model))
@@ -104,7 +104,7 @@ def _entries_by_name(entries: Iterable[JsonObject]) -> dict[str, JsonObject]:
     entry_by_name: dict[str, JsonObject] = {}
     unnamed = 0
     for entry in entries:
-        if "name" not in entry and not isinstance(entry.get("config"), Mapping):
+        if "name" not in entry and not is_object(entry.get("config")):
             # An old Sequential in another has no name in the file; its writer counts them.
             unnamed += 1
             name = f"{str(entry['class_name']).lower()}_{unnamed}"
@@ -269,7 +269,7 @@ def _numbers_of(
 def first_at_ends(entry: JsonObject) -> int:
     """Return the number of a layer's first call as Keras 3's lists of inputs and outputs have it."""
     config = entry.get("config")
-    return int(isinstance(config, Mapping) and "output_layers" in config)
+    return int(is_object(config) and "output_layers" in config)
 
 
 def _refuse_circles(graph: Graph) -> None:
@@ -311,9 +311,7 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
     3.15 and tf_keras 2.21.)
     """
     taken_names = {
-        config["name"]
-        for e in entries
-        if isinstance(config := e.get("config"), Mapping) and "name" in config
+        config["name"] for e in entries if is_object(config := e.get("config")) and "name" in config
     }
     taken_names |= {e["name"] for e in entries if "name" in e}
     named_entries: list[JsonObject] = []
@@ -322,7 +320,7 @@ def _with_names(entries: Sequence[JsonObject]) -> list[JsonObject]:
         config = entry.get("config")
         if (
             "name" in entry
-            or not isinstance(config, Mapping)
+            or not is_object(config)
             or "name" in config
             or stored_layers(entry) is not None
         ):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from unnest.core.architecture.graph import Graph, is_model
 from unnest.core.architecture.graph_to_and_from_json import read
+from unnest.core.json_tree import is_object
 from unnest.core.model import JsonObject
 
 INPUTS, OUTPUTS = "input_layers", "output_layers"
@@ -15,15 +14,15 @@ INPUTS, OUTPUTS = "input_layers", "output_layers"
 def has_keys(graph: Graph, key: str) -> bool:
     """Return True if a model stores its inputs or outputs (`key`) in a mapping, whose keys are their names."""
     config = graph.model.get("config")
-    return isinstance(config, Mapping) and isinstance(config.get(key), Mapping)
+    return is_object(config) and is_object(config.get(key))
 
 
 def end_names(graph: Graph, key: str) -> list[str]:
     """Return the names of a model's inputs or outputs (`key`), in its order."""
     config = graph.model.get("config")
-    ends = config.get(key) if isinstance(config, Mapping) else None
+    ends = config.get(key) if is_object(config) else None
     refs = graph.inputs if key == INPUTS else graph.outputs
-    if isinstance(ends, Mapping) and len(ends) == len(refs):
+    if is_object(ends) and len(ends) == len(refs):
         return sorted(ends)
     return [ref.layer for ref in refs]
 

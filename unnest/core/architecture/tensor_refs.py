@@ -179,13 +179,13 @@ def has_negative_index(node: Json, layers: Container[str]) -> bool:
 def _is_ref(node: Sequence[Json], layers: Container[str]) -> bool:
     if len(node) not in REF_LENGTHS:
         return False
-    name, number, tensor, *arguments = node
+    name, number, tensor = node[:3]
     return (
         isinstance(name, str)
         and name in layers
         and _is_count(number)
         and _is_count(tensor)
-        and all(isinstance(part, json_tree.OBJECT) for part in arguments)
+        and all(isinstance(part, OBJECT) for part in node[3:])
     )
 
 

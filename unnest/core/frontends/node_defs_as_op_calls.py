@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from unnest.core.json_tree import is_object
 from unnest.core.model import Json, JsonObject
 from unnest.core.ops.call import OpCall, Value
 from unnest.core.ops.operation_entry import Operation
@@ -25,7 +26,7 @@ def parse_node_def(value: Json) -> JsonObject | None:
 
     (Source: TensorFlow 1.15 wrote text, 2.0 and later JSON.)
     """
-    if isinstance(value, Mapping):
+    if is_object(value):
         return value
     if not isinstance(value, str):
         return None
@@ -34,7 +35,7 @@ def parse_node_def(value: Json) -> JsonObject | None:
     except ValueError:
         match = re.search(r'^\s*op:\s*"(\w+)"', value, re.MULTILINE)
         return {"op": match[1]} if match else None
-    return parsed if isinstance(parsed, Mapping) else None
+    return parsed if is_object(parsed) else None
 
 
 def node_inputs(
@@ -56,16 +57,16 @@ def node_inputs(
 def node_attributes(node: JsonObject) -> dict[str, Json]:
     """Return a node's attributes as plain JSON: numbers, texts, lists of whole numbers; None for other forms."""
     stored = node.get("attr")
-    return {str(k): _attribute(v) for k, v in stored.items()} if isinstance(stored, Mapping) else {}
+    return {str(k): _attribute(v) for k, v in stored.items()} if is_object(stored) else {}
 
 
 def _attribute(value: Json) -> Json:
     """Return the value of an attribute in JSON, `{"i": "1"}`: whole numbers are strings there, bytes base 64."""
-    if not isinstance(value, Mapping) or len(value) != 1:
+    if not is_object(value) or len(value) != 1:
         return None
     ((kind, inner),) = value.items()
     if kind == "list":
-        found = inner.get("i") if isinstance(inner, Mapping) else None
+        found = inner.get("i") if is_object(inner) else None
         return [int(str(i)) for i in found] if isinstance(found, Sequence) else []
     if kind == "s":
         try:

@@ -18,7 +18,7 @@ from unnest.core.frontends.node_defs_as_op_calls import (
     node_inputs,
     parse_node_def,
 )
-from unnest.core.json_tree import is_list
+from unnest.core.json_tree import is_list, is_object
 from unnest.core.model import Json, JsonObject, Ref, Unknown
 from unnest.core.ops.call import OpCall, Value, plain_name
 from unnest.core.ops.registry import OPERATIONS, argument
@@ -31,7 +31,7 @@ def parse_op_call(layer: Layer, call: Call) -> OpCall | None:
         return _of_node_def(parse_node_def(config["node_def"]), config, call.stored)
     if isinstance(config.get("function"), str) and "arguments" not in config:
         return _of_function(str(config["function"]), call.stored)
-    if "trainable" not in config and isinstance(call.stored, Mapping):
+    if "trainable" not in config and is_object(call.stored):
         return _of_keras_3(layer.class_name, config, call.stored)
     return None
 
@@ -58,7 +58,7 @@ def with_refs(
     """Return a call with every stored tensor reference as a Ref, and slices as Python's own. Raises Unknown."""
 
     def value_of(stored: Json) -> Value:
-        if isinstance(stored, Mapping):
+        if is_object(stored):
             return object_of(stored)
         if not is_list(stored):
             return stored
@@ -76,11 +76,9 @@ def with_refs(
             return ...
         if kind in ("__tuple__", "__numpy__", "__tensor__"):
             return value_of(
-                config.get("value", config.get("items")) if isinstance(config, Mapping) else config
+                config.get("value", config.get("items")) if is_object(config) else config
             )
-        if isinstance(config, Mapping) and (
-            kind == "__slice__" or {"start", "stop"} <= config.keys()
-        ):
+        if is_object(config) and (kind == "__slice__" or {"start", "stop"} <= config.keys()):
             return slice(*(value_of(config.get(bound)) for bound in ("start", "stop", "step")))
         return {key: value_of(part) for key, part in stored.items()}
 
@@ -103,13 +101,13 @@ def _of_function(function_name: str, stored: Json) -> OpCall | None:
         if not is_list(node) or len(node) not in (3, 4):
             return None
         first.append(node[2] if node[0] == "_CONSTANT_VALUE" else node[:3])
-        kwargs = next((part for part in node[3:] if isinstance(part, Mapping)), kwargs)
+        kwargs = next((part for part in node[3:] if is_object(part)), kwargs)
     return OpCall(plain_name(function_name), [first if several else first[0]], kwargs)
 
 
 def _of_keras_3(class_name: str, config: JsonObject, stored: JsonObject) -> OpCall | None:
     args, kwargs = stored.get("args"), stored.get("kwargs", {})
-    if not is_list(args) or not isinstance(kwargs, Mapping):
+    if not is_list(args) or not is_object(kwargs):
         return None
     return keras3_call(class_name, args, config, kwargs)
 
@@ -123,7 +121,7 @@ def _of_node_def(node: JsonObject | None, config: JsonObject, stored: Json) -> O
         return OpCall(str(node["op"]).lower(), (), {})
     if not isinstance(inputs, list) or not isinstance(stored, Sequence) or not stored:
         return None
-    if not isinstance(constants, Mapping):
+    if not is_object(constants):
         return None
     count = sum(1 for name in inputs if not str(name).startswith("^"))
     tensors = [_tensor(ref) for ref in ([stored] if isinstance(stored[0], str) else stored)]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
-from unnest.core.json_tree import OBJECT
+from unnest.core.json_tree import LEAVES, OBJECT
 from unnest.core.keras_facts.custom_functions_in_configs import (
     LIBRARIES,
     custom_activations,
@@ -97,7 +97,11 @@ def _lambda_arguments(entry: JsonObject) -> list[str]:
     """Return the code of the lambdas that are arguments of a layer of Keras's own."""
     config = entry.get("config")
     values = config.values() if isinstance(config, OBJECT) else ()
-    codes = (function_parts(value)[0] for value in values if is_stored_lambda(value))
+    codes = (
+        function_parts(value)[0]
+        for value in values
+        if type(value) not in LEAVES and is_stored_lambda(value)
+    )
     return [code for code in codes if code is not None]
 
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from unnest.budget import memoize
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
@@ -36,7 +34,7 @@ def _without_state(architecture: Json) -> list[tuple[str, str]]:
             continue
         kind, config = current_class_name(str(entry["class_name"])), entry.get("config")
         argument = record_of(kind, config).adapted_argument
-        if not argument or not isinstance(config, Mapping) or config.get(argument) is not None:
+        if not argument or not json_tree.is_object(config) or config.get(argument) is not None:
             continue
         found.append((kind, str(entry_name(entry))))
     return found
@@ -60,7 +58,7 @@ def is_misread(architecture: Json, release: tuple[int, ...]) -> bool:
         if "class_name" not in entry:
             continue
         kind, config = current_class_name(str(entry.get("class_name"))), entry.get("config")
-        settings = config if isinstance(config, Mapping) else {}
+        settings = config if json_tree.is_object(config) else {}
         if kind == "Normalization" and settings.get("mean") is None:
             return True
         if kind == "Discretization" and settings.get("bin_boundaries") is None:

@@ -5,8 +5,9 @@ A loader is to be given any other class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
+from unnest.core.json_tree import is_object
 from unnest.core.model import Json, JsonObject
 
 OPTIMIZER_KEYS = ("optimizer_config", "optimizer")
@@ -42,7 +43,7 @@ def optimizer_class(training: JsonObject | None) -> str | None:
     """Return the optimizer's class name, wherever the writing release stores it."""
     for key in OPTIMIZER_KEYS:
         config = (training or {}).get(key)
-        if isinstance(config, Mapping) and isinstance(config.get("class_name"), str):
+        if is_object(config) and isinstance(config.get("class_name"), str):
             return str(config["class_name"])
         if isinstance(config, str):
             return config
@@ -55,7 +56,7 @@ def is_legacy_optimizer(training: JsonObject | None) -> bool:
     No `.keras` holds the variables of such an optimizer. (Source: files of Keras 2.15.)
     """
     optimizer = (training or {}).get("optimizer")
-    return isinstance(optimizer, Mapping) and optimizer.get("module") == LEGACY_MODULE
+    return is_object(optimizer) and optimizer.get("module") == LEGACY_MODULE
 
 
 def custom_optimizers(training: JsonObject | None) -> list[str]:
@@ -64,12 +65,12 @@ def custom_optimizers(training: JsonObject | None) -> list[str]:
     pending: list[Json] = [(training or {}).get(key) for key in OPTIMIZER_KEYS]
     while pending:
         entry = pending.pop()
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("class_name"), str):
+        if not is_object(entry) or not isinstance(entry.get("class_name"), str):
             continue
         if not is_keras_optimizer(str(entry["class_name"])) or not _is_in_keras(entry):
             names.append(str(entry.get("registered_name") or entry["class_name"]))
         config = entry.get("config")
-        if isinstance(config, Mapping):
+        if is_object(config):
             pending += [config.get(key) for key in NESTED_OPTIMIZER_KEYS]
     return names
 

@@ -12,7 +12,7 @@ from unnest.core.architecture import entry_name, is_input, is_model, layer_name,
 from unnest.core.architecture.graph import Call
 from unnest.core.architecture.model_json_as_saved_alone import SHARED_OBJECT_ID
 from unnest.core.architecture.nested_models import layer_entries, leaves, merged_models
-from unnest.core.json_tree import OBJECT, is_list
+from unnest.core.json_tree import LEAVES, OBJECT, is_list
 from unnest.core.keras_facts.stored_class_names import is_keras_class, is_keras_layer
 from unnest.core.keras_facts.weight_counts_by_config import (
     expected_weight_counts,
@@ -116,7 +116,10 @@ def layer_with_lambda_without_class(model: Stored) -> str | None:
     """
     for entry in layer_entries(model.architecture):
         config = entry.get("config")
-        if isinstance(config, OBJECT) and any(map(is_lambda_without_class, config.values())):
+        if isinstance(config, OBJECT) and any(
+            type(value) not in LEAVES and is_lambda_without_class(value)
+            for value in config.values()
+        ):
             return str(entry_name(entry))
     return None
 

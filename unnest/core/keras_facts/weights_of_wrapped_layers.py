@@ -6,12 +6,12 @@ where its layer is. (Source: files of Keras 2.2.4 to 3.15, whose cells and wrapp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name
-from unnest.core.json_tree import LEAVES, OBJECT, is_list
+from unnest.core.json_tree import LEAVES, OBJECT, is_list, is_object
 from unnest.core.keras_facts.stored_class_names import current_class_name, record_of
 from unnest.core.keras_facts.weight_counts_by_config import RULE_SUFFIXES, initialized_weight_counts
 from unnest.core.layers.record import KerasLayer, Parts
@@ -26,7 +26,7 @@ def wrapped_layer(entry: JsonObject) -> JsonObject | None:
     )
     keys = record.holds if record.weights == () else ()
     held = config.get(keys[0]) if isinstance(config, OBJECT) and len(keys) == 1 else None
-    return held if isinstance(held, OBJECT) and "class_name" in held else None
+    return held if is_object(held) and "class_name" in held else None
 
 
 class HeldLayer(NamedTuple):
@@ -66,10 +66,7 @@ def _layers_of_entry(entry: JsonObject, *, is_frozen: bool) -> list[HeldLayer]:
         return []
     is_frozen = is_frozen or settings.get("trainable") is False
     own = initialized_weight_counts(
-        {
-            key: None if isinstance(value, (Mapping, list)) else value
-            for key, value in settings.items()
-        }
+        {key: value if type(value) in LEAVES else None for key, value in settings.items()}
     )
     return [
         *([] if own is None else [HeldLayer(own.trained, is_frozen)]),

@@ -23,7 +23,7 @@ def policy_name(dtype: Json) -> Json:
 def settings(entry: JsonObject) -> JsonObject:
     """Return a layer's config; {} if it is not an object."""
     config = entry.get("config")
-    return config if isinstance(config, OBJECT) else {}
+    return config if is_object(config) else {}
 
 
 #: The class that serialized lambdas have, and what is stored of one.

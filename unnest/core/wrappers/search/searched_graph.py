@@ -13,6 +13,7 @@ import numpy as np
 
 from unnest.budget import charge_steps
 from unnest.core.interpreters.tensor_graph import Column, TensorGraph
+from unnest.core.json_tree import LEAVES
 from unnest.core.model import CallId, Ref, Shape
 from unnest.core.ops.registry import contents
 
@@ -156,7 +157,9 @@ def _flat(value: object) -> Iterator[object]:
     pending = [value]
     while pending:
         part = pending.pop()
-        if isinstance(part, (list, tuple)) and not isinstance(part, Ref):
+        if type(part) in LEAVES or isinstance(part, Ref):
+            yield part
+        elif isinstance(part, (list, tuple)):
             pending += reversed(part)
         elif isinstance(part, slice):
             pending += (part.step, part.stop, part.start)
