@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 #: The kernel's own note of the peak; the value for a parent includes the parent's own past.
@@ -45,3 +47,33 @@ def run(
     seconds, kilobytes = re.findall(r"\ncost (\S+) (\d+)\n", done.stderr)[0]
     done.stderr = re.sub(r"\ncost .*\n", "", done.stderr)
     return done, float(seconds), int(kilobytes) / 1024
+
+
+#: Seconds of the processor that `_reference_work` took at best on the machine of the limits (2 cores, Python 3.11.7).
+REFERENCE_SECONDS = 1.25
+
+
+def slowness() -> float:
+    """Return how many times as long as on the machine of the limits Python takes here for a fixed work; at least 1."""
+    began = time.process_time()
+    _reference_work()
+    return max(1.0, (time.process_time() - began) / REFERENCE_SECONDS)
+
+
+def _reference_work() -> None:
+    """Read and walk a large architecture, which no cache of the processor holds, as the commands do."""
+    layers = [
+        {"name": f"d{i}", "config": {"units": i, "inbound": [[f"d{i}", 0, {}]]}}
+        for i in range(60_000)
+    ]
+    text = json.dumps(layers)
+    kept = []
+    for _ in range(3):
+        kept.append(json.loads(text))
+        pending: list[object] = [*kept[-1]]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, dict):
+                pending.extend(part.values())
+            elif isinstance(part, list):
+                pending.extend(part)

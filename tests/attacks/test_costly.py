@@ -10,7 +10,7 @@ import pytest
 from tests import cost
 from tests.attacks.costly import COMMANDS, COSTLY, LARGEST
 
-#: What a bad small file may cost, as the design has it.
+#: What a bad small file may cost, as the design has it; more seconds where the machine is slower.
 SECONDS, MEGABYTES = 5, 300
 
 
@@ -26,7 +26,7 @@ def test_cost(name: str, tmp_path: Path) -> None:
         done, seconds, megabytes = cost.run(
             *command, path.name, "--json", cwd=tmp_path, limited=True
         )
-        assert seconds < SECONDS
+        assert seconds < SECONDS or seconds < SECONDS * cost.slowness()
         assert megabytes < MEGABYTES
         report = json.loads(done.stdout)["files"][0]
         code = report["error"] and report["error"]["code"]
