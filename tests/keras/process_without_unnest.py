@@ -12,6 +12,14 @@ from typing import Any
 
 SECONDS = 900
 
+#: What TensorFlow says of channels_first where it has no convolution of that order for the processor.
+NO_KERNEL = ("only supports NHWC", "NHWC tensor format on the CPU")
+
+
+def is_computed_here(answer: float | str) -> bool:
+    """Return False for an answer that says that TensorFlow cannot compute the layer on this processor."""
+    return not (isinstance(answer, str) and any(words in answer for words in NO_KERNEL))
+
 
 def answers_of(
     script: str, jobs: Sequence[Mapping[str, str | None]], folder: Path, backend: str = "tensorflow"

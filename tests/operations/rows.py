@@ -80,11 +80,8 @@ def rows_differ(function: Function, call: OpCall) -> str | None:
     first, *others = results
     if first is None or same is None or any(other is None for other in others):
         return None
-    if any(
-        not np.array_equal(one, other, equal_nan=True)
-        for one, other in zip(first, same, strict=True)
-    ):
-        return None  # random numbers
+    if not np.array_equal(first[0], same[0], equal_nan=True):
+        return None  # random numbers; outputs behind the first may be memory that nothing has written to
     is_kept = all(
         _keeps(first[0], other[0], row, len(batch)) for row, other in enumerate(others) if other
     )
