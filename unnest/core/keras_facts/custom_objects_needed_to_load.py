@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from unnest.budget import memoize
 from unnest.core.architecture.nested_models import NESTED_LAYER_KEYS, layer_entries
-from unnest.core.json_tree import LEAVES, OBJECT
+from unnest.core.json_tree import OBJECT
 from unnest.core.keras_facts.custom_functions_in_configs import (
     LIBRARIES,
     custom_activations,
@@ -30,7 +30,7 @@ from unnest.core.keras_facts.stored_class_names import (
     is_operation,
 )
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import function_parts, is_stored_lambda
+from unnest.core.layers.read_config_values import function_parts, lambdas_in
 from unnest.core.model import JsonObject, Stored
 
 #: The first Keras 2 that runs on a Python that tf_keras runs on, too: earlier stored code is of other bytecode.
@@ -96,12 +96,8 @@ def _needs(model: Stored) -> Needs:
 def _lambda_arguments(entry: JsonObject) -> list[str]:
     """Return the code of the lambdas that are arguments of a layer of Keras's own."""
     config = entry.get("config")
-    values = config.values() if isinstance(config, OBJECT) else ()
-    codes = (
-        function_parts(value)[0]
-        for value in values
-        if type(value) not in LEAVES and is_stored_lambda(value)
-    )
+    given = lambdas_in(config) if isinstance(config, OBJECT) else ()
+    codes = (function_parts(value)[0] for _, value in given)
     return [code for code in codes if code is not None]
 
 

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 from unnest.core import json_tree
 from unnest.core.architecture import entry_name, is_model
 from unnest.core.architecture.nested_models import leaves
-from unnest.core.json_tree import LEAVES
 from unnest.core.layers.catalog import layer_record
-from unnest.core.layers.read_config_values import function_parts, is_stored_lambda
+from unnest.core.layers.read_config_values import function_parts, lambdas_in
 from unnest.core.model import Json, JsonObject, Stored
 
 if TYPE_CHECKING:
@@ -153,11 +152,7 @@ def _has_code(entry: JsonObject) -> bool:
 
 def _function_arguments(class_name: str, config: JsonObject) -> tuple[str, ...]:
     """Return the arguments of a layer that may hold a function as code."""
-    lambdas_given = (
-        key
-        for key, value in config.items()
-        if type(value) not in LEAVES and is_stored_lambda(value)
-    )
+    lambdas_given = (key for key, _ in lambdas_in(config))
     return tuple(dict.fromkeys((*layer_record(class_name).functions, *lambdas_given)))
 
 

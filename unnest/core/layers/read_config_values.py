@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from unnest.core.json_tree import OBJECT, is_list, is_object
+from unnest.core.json_tree import LEAVES, OBJECT, is_list, is_object
 from unnest.core.model import Json, JsonObject, Shape, Unknown
 
 
@@ -58,6 +58,13 @@ def is_stored_lambda(value: Json) -> bool:
     return is_object(value) and (
         value.get("class_name") == LAMBDA or is_lambda_without_class(value)
     )
+
+
+def lambdas_in(config: JsonObject) -> Iterator[tuple[str, Json]]:
+    """Yield the arguments of a config that are stored lambdas, with their names."""
+    for key, value in config.items():
+        if type(value) not in LEAVES and is_stored_lambda(value):  # most are leaves
+            yield key, value
 
 
 def is_lambda_without_class(value: Json) -> bool:
