@@ -53,11 +53,16 @@ def run(
 REFERENCE_SECONDS = 1.25
 
 
-def slowness() -> float:
-    """Return how many times as long as on the machine of the limits Python takes here for a fixed work; at least 1."""
+def is_within(seconds: float, limit: float) -> bool:
+    """Return whether a run took less than a limit of the processor, which counts for more on a slower machine."""
+    return seconds < limit or seconds < limit * _slowness()
+
+
+def _slowness() -> float:
+    """Return how many times as long as on the machine of the limits Python takes here for a fixed work."""
     began = time.process_time()
     _reference_work()
-    return max(1.0, (time.process_time() - began) / REFERENCE_SECONDS)
+    return (time.process_time() - began) / REFERENCE_SECONDS
 
 
 def _reference_work() -> None:

@@ -26,7 +26,7 @@ def test_cost(name: str, tmp_path: Path) -> None:
         done, seconds, megabytes = cost.run(
             *command, path.name, "--json", cwd=tmp_path, limited=True
         )
-        assert seconds < SECONDS or seconds < SECONDS * cost.slowness()
+        assert cost.is_within(seconds, SECONDS)
         assert megabytes < MEGABYTES
         report = json.loads(done.stdout)["files"][0]
         code = report["error"] and report["error"]["code"]
