@@ -50,13 +50,14 @@ def with_paths_as_given(
     place: tuple[str, ...] = ()
     if output is not None:
         stem, suffix = split_suffix(output)
-        is_other = suffix != ".keras"  # the path that this run has just written
-        place = ("-o", f"{stem}.keras" if suffix else output) if is_other else ()
+        # A .keras is what this run has just written: the proposed command takes its default.
+        if suffix != ".keras":
+            place = ("-o", f"{stem}.keras" if suffix else output)
+    graph = () if architecture is None else ("--architecture", architecture)
     with closing(entries):
         for entry in entries:
-            takes_architecture = architecture is not None and entry.contents == "weights"
-            graph = ("--architecture", architecture or "") if takes_architecture else ()
-            yield replace(entry, options=(*entry.options, *graph, *place))
+            options = entry.options + (graph if entry.contents == "weights" else ())
+            yield replace(entry, options=options + place)
 
 
 def output_form(*, as_json: bool, json_lines: bool) -> Form:

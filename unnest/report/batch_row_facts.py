@@ -38,7 +38,7 @@ def facts(report: Report) -> Iterator[str]:
     if report.contents == "weights":
         yield "weights only"
     if may_be_parallel(report):
-        yield "may be parallel: --architecture MODEL.json tells"
+        yield "may be parallel: pass --architecture MODEL.json to be sure"
     if report.writer.keras_version:
         yield f"Keras {report.writer.keras_version}"
     if report.loads_in:

@@ -78,7 +78,7 @@ def loads_in(model: Stored, path: str, container: str = "") -> tuple[str, ...]:
     if ending is not None:
         takers = tuple(
             f"{software}, under a name that ends in {ending}{_but_not(path, ending)}"
-            if goes_by_names(software, container)
+            if _goes_by_names(software, container)
             else software
             for software in takers
         )
@@ -141,7 +141,7 @@ def _but_not(path: str, ending: str) -> str:
     return " without .weights" if ending == ".h5" and path.endswith(".weights.h5") else ""
 
 
-def goes_by_names(software: str, container: str) -> bool:
+def _goes_by_names(software: str, container: str) -> bool:
     """Return True if it is Keras 2.12 or later; those before tell an .h5 by its content."""
     return container != "h5" or software.startswith(("Keras 3", "tf_keras"))
 

@@ -58,7 +58,9 @@ def test_what_a_row_says_of_warnings_and_conditions() -> None:
     report = replace(report, findings=(*report.findings, *several))
     assert batch_text.row(report, Look()).endswith("; 4 warnings")
     alone = replace(CLEAN, contents="weights", findings=(Code.NEEDS_ARCHITECTURE(),))
-    assert "may be parallel: --architecture MODEL.json tells; " in batch_text.row(alone, Look())
+    assert "may be parallel: pass --architecture MODEL.json to be sure; " in batch_text.row(
+        alone, Look()
+    )
     assert text_report.render(alone).startswith("b.h5: clean or parallel (weights only in h5)")
 
 

@@ -144,7 +144,7 @@ class _Content:
     """The bytes of a file: all of a small one, of a larger one the pages that are asked for."""
 
     def __init__(self, path: str, window: FileWindow | None) -> None:
-        self._file = window or open(path, "rb", buffering=0)  # noqa: SIM115 - as long as this
+        self._file = window or open(path, "rb", buffering=0)  # noqa: SIM115 - open as long as this object
         self._pages: dict[int, bytes] = {}
         self._whole: bytes | None = None
         with contextlib.ExitStack() as done:

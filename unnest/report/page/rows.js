@@ -65,7 +65,7 @@ function brief(software) {
 function found({ entry }) {
   if (entry.error) return entry.error.message.replace(`${entry.path}: `, "");
   if (entry.wrappers.length) return `${towersOf(entry)} towers of ${entry.wrappers[entry.wrappers.length - 1].template}`;
-  return entry.findings.some((f) => f.code === "needs-architecture") ? "may be parallel: --architecture MODEL.json tells" : "";
+  return entry.findings.some((f) => f.code === "needs-architecture") ? "may be parallel: pass --architecture MODEL.json to be sure" : "";
 }
 
 function fileColumns(data) {

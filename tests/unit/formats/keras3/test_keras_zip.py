@@ -25,7 +25,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     class Counted(GuardedFile):
         def __init__(self, path: str, *window: object) -> None:
             paths.append(path)
-            super().__init__(path, *window)  # type: ignore[arg-type] # passed on
+            super().__init__(path, *window)  # type: ignore[arg-type]  # of whatever types they were given
 
     monkeypatch.setattr(keras_zip, "GuardedFile", Counted)
     return paths
